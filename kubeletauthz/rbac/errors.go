@@ -1,0 +1,40 @@
+package rbac
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNotFound says that a role does not exist.
+var ErrNotFound = errors.New("role not found")
+
+// ErrRoleKind says that a binding refers to a kind it cannot refer to: anything but ClusterRole, and Role in a RoleBinding.
+var ErrRoleKind = errors.New("kind cannot be bound here")
+
+// BindingError says that a binding which includes the user could not be followed to its role. Others still count.
+type BindingError struct {
+	// Kind is ClusterRoleBinding or RoleBinding.
+	Kind string
+	// Namespace is empty for a ClusterRoleBinding.
+	Namespace string
+	// Name is the binding's.
+	Name string
+	// Err is the Source's error, or says that the role reference has an unknown kind.
+	Err error
+}
+
+// Error names the binding and the cause.
+func (e *BindingError) Error() string {
+	return fmt.Sprintf("%s %q: %v", e.Kind, qualified(e.Namespace, e.Name), e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *BindingError) Unwrap() error { return e.Err }
+
+// qualified is "name" or "namespace/name".
+func qualified(namespace, name string) string {
+	if namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
