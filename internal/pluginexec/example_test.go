@@ -1,0 +1,35 @@
+package pluginexec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+)
+
+func ExampleLookup() {
+	_, err := pluginexec.Lookup("no-such-plugin")
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, pluginexec.ErrNotFound))
+	// Output:
+	// command "no-such-plugin": no such executable
+	// true
+}
+
+func ExampleRun() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := pluginexec.Run(ctx, pluginexec.Command{Path: "/usr/bin/plugin"})
+	fmt.Println(err)
+	// Output: "/usr/bin/plugin" stopped: context canceled
+}
+
+func ExampleSecret() {
+	token := pluginexec.NewSecret("s3cr3t")
+	fmt.Printf("%v %#v\n", token, struct{ Token pluginexec.Secret }{token})
+	fmt.Println(len(token.Reveal()))
+	// Output:
+	// [redacted] struct { Token pluginexec.Secret }{Token:[redacted]}
+	// 6
+}
