@@ -1,0 +1,3 @@
+module github.com/lanyard-dev/lanyard/envprecedence
+
+go 1.25

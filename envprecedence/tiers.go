@@ -1,0 +1,55 @@
+package envprecedence
+
+// Tier is one of the sources of an exec session's environment. The zero value is no tier.
+// Source: KEP-6035, Environment Variable Precedence.
+type Tier uint8
+
+// The tiers, highest precedence first.
+const (
+	// Runtime is what the container runtime forces for its own needs. What it only defaults (TERM, HOME) belongs into the
+	// container's baseline instead, so that a caller can override it.
+	Runtime Tier = iota + 1
+	// Kubelet is what the kubelet adds; reserved for the future.
+	Kubelet
+	// APIServer is what the API server adds, such as KUBERNETES_EXEC_AUDIT_ID.
+	APIServer
+	// Caller is what the user asked for, as with kubectl exec --env.
+	Caller
+	// Container is the baseline: the image's and the pod's environment.
+	Container
+	// Request is what a runtime sees of Kubelet, APIServer and Caller: the entries of ExecRequest.envs.
+	Request
+)
+
+// String returns the tier's name in lower case, as it stands in errors, such as "API server".
+func (t Tier) String() string {
+	switch t {
+	case Runtime:
+		return "runtime"
+	case Kubelet:
+		return "kubelet"
+	case APIServer:
+		return "API server"
+	case Caller:
+		return "caller"
+	case Container:
+		return "container"
+	case Request:
+		return "request"
+	}
+	return "unknown tier"
+}
+
+// Tiers holds the environ strings, NAME=VALUE, of each tier. Nil and empty are the same.
+type Tiers struct {
+	Runtime   []string // highest precedence
+	Kubelet   []string
+	APIServer []string
+	Caller    []string
+	Container []string // lowest precedence
+}
+
+// ordered returns the tiers' entries, highest precedence first; index i belongs to Tier(i+1).
+func (t Tiers) ordered() [5][]string {
+	return [5][]string{t.Runtime, t.Kubelet, t.APIServer, t.Caller, t.Container}
+}
