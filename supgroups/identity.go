@@ -1,0 +1,96 @@
+package supgroups
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// MaxGroups is the most groups a process can be in: NGROUPS_MAX on Linux. Beyond it the kernel refuses setgroups.
+const MaxGroups = 65536
+
+// Group is one supplementary group of a process, with the reasons for it.
+type Group struct {
+	// ID is the group's ID.
+	ID uint32
+	// Origin is never empty in a result.
+	Origin Origin
+	// ImageName is the name of the first row of the image's group file that lists the user under this ID; "" without
+	// OriginImage. The image wrote it: it is untrusted text of at most MaxNameBytes bytes.
+	ImageName string
+}
+
+// String returns the ID and the reasons: 50000 (image group "staff").
+func (g Group) String() string {
+	if g.Origin.Has(OriginImage) {
+		return fmt.Sprintf("%d (%s %q)", g.ID, g.Origin, g.ImageName)
+	}
+	return fmt.Sprintf("%d (%s)", g.ID, g.Origin)
+}
+
+// Identity is what the first process of a container starts as.
+type Identity struct {
+	// UID and GID are the primary user and group.
+	UID, GID uint32
+	// Username is the user's name, from the request or the first passwd row with the UID. It is "" when there is none or
+	// when nothing depended on it.
+	Username string
+	// UserFrom and GroupFrom say who chose UID and GID.
+	UserFrom, GroupFrom Source
+	// Groups are ascending by ID, each ID once, GID always among them.
+	Groups []Group
+	// Passwd and Group tell what was skipped in the two files, up to where reading stopped.
+	Passwd, Group Skipped
+}
+
+// GIDs returns the supplementary group IDs, ascending, in a new slice that is never empty for a resolved Identity.
+func (id Identity) GIDs() []uint32 {
+	gids := make([]uint32, len(id.Groups))
+	for i, g := range id.Groups {
+		gids[i] = g.ID
+	}
+	return gids
+}
+
+// Unasked returns the groups that come from the image's group file alone, ascending: those Strict takes away. It is nil
+// when there are none.
+func (id Identity) Unasked() []Group {
+	var out []Group
+	for _, g := range id.Groups {
+		if g.Origin == OriginImage {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Under returns what the same process would be under policy p, given an Identity resolved under Merge. The result does
+// not share Groups with id. Under(Merge) is a copy.
+func (id Identity) Under(p Policy) Identity {
+	groups := slices.Clone(id.Groups)
+	if p == Strict {
+		groups = groups[:0]
+		for _, g := range id.Groups {
+			if g.Origin &^= OriginImage; g.Origin != 0 {
+				groups = append(groups, Group{ID: g.ID, Origin: g.Origin})
+			}
+		}
+	}
+	id.Groups = groups
+	return id
+}
+
+// merge sorts groups and joins the reasons of equal IDs, in place. Of several image names the first stays.
+func merge(groups []Group) []Group {
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
+	out := groups[:0]
+	for _, g := range groups {
+		if n := len(out); n > 0 && out[n-1].ID == g.ID {
+			out[n-1].Origin |= g.Origin
+			out[n-1].ImageName = cmp.Or(out[n-1].ImageName, g.ImageName)
+			continue
+		}
+		out = append(out, g)
+	}
+	return out
+}

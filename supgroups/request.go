@@ -1,0 +1,94 @@
+package supgroups
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Request is what the pod, the kubelet and the image's configuration ask for. Its zero value is a container with no
+// wishes: root, under Merge.
+type Request struct {
+	// Policy is Merge unless set.
+	Policy Policy
+	// RunAsUsername is the primary user's name, or an ID in decimal; it wins over RunAsUser. It never holds a group.
+	RunAsUsername string
+	// RunAsUser is the primary user's ID.
+	RunAsUser *int64
+	// RunAsGroup is the primary group. Without RunAsUser or RunAsUsername it is an error, as CRI has it.
+	RunAsGroup *int64
+	// FSGroup is the group of the pod's volumes. A runtime never sees it apart from SupplementalGroups; whoever knows it
+	// sets it here, so that its origin is told apart.
+	FSGroup *int64
+	// SupplementalGroups are further groups, in any order; duplicates are harmless.
+	SupplementalGroups []int64
+	// ImageUser is config.User of the image, used only when no user is given above.
+	ImageUser string
+}
+
+// principal is the primary user and group as asked for, before any file is read.
+type principal struct {
+	user, group         Ref
+	userFrom, groupFrom Source
+}
+
+func (r *Request) principal() (principal, error) {
+	p, err := r.user()
+	if err != nil || r.RunAsGroup == nil {
+		return p, err
+	}
+	gid, err := checkID("runAsGroup", *r.RunAsGroup)
+	p.group, p.groupFrom = Ref{ID: gid, Numeric: true}, SourceRunAsGroup
+	return p, err
+}
+
+func (r *Request) user() (principal, error) {
+	p := principal{userFrom: SourceRuntimeDefault, user: Ref{Numeric: true}}
+	if r.RunAsUser != nil {
+		uid, err := checkID("runAsUser", *r.RunAsUser)
+		if err != nil {
+			return p, err
+		}
+		p.userFrom, p.user.ID = SourceRunAsUser, uid
+	}
+	switch {
+	case r.RunAsUsername != "":
+		name, err := parseRef("runAsUsername", r.RunAsUsername)
+		return principal{userFrom: SourceRunAsUsername, user: name}, err
+	case r.RunAsUser != nil:
+		return p, nil
+	case r.RunAsGroup != nil:
+		return p, fmt.Errorf("%w: runAsGroup %d", ErrGroupWithoutUser, *r.RunAsGroup)
+	case r.ImageUser != "":
+		return imagePrincipal(r.ImageUser)
+	}
+	return p, nil
+}
+
+func imagePrincipal(s string) (principal, error) {
+	u, err := ParseUserString(s)
+	p := principal{user: u.User, group: u.Group, userFrom: SourceImageUser}
+	if !u.Group.IsZero() {
+		p.groupFrom = SourceImageUser
+	}
+	return p, err
+}
+
+// asked returns the groups that the request names, unsorted.
+func (r *Request) asked() ([]Group, error) {
+	groups := make([]Group, 0, len(r.SupplementalGroups)+2)
+	for i, v := range r.SupplementalGroups {
+		gid, ok := inRange(v)
+		if !ok {
+			return nil, &IDError{Field: fmt.Sprintf("supplementalGroups[%d]", i), Value: strconv.FormatInt(v, 10)}
+		}
+		groups = append(groups, Group{ID: gid, Origin: OriginRequested})
+	}
+	if r.FSGroup != nil {
+		gid, err := checkID("fsGroup", *r.FSGroup)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, Group{ID: gid, Origin: OriginFSGroup})
+	}
+	return groups, nil
+}
