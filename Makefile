@@ -1,16 +1,76 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: work tidy
+.PHONY: test trace modules cross api bench fuzz lint tidy work parts commands
 
-HOUSE := .build/bin/house
+BIN   := $(CURDIR)/.build/bin
+HOUSE := $(BIN)/house
 
-$(HOUSE): $(shell find tools -name '*.go' -o -name go.mod -o -name go.sum 2>/dev/null)
-	@cd tools && GOWORK=off go build -buildvcs=false -o ../$(HOUSE) ./cmd/house
+# The real components that tests and the stack run, at the versions they are tested with.
+RUNC_VERSION          := v1.5.2
+CONTAINERD_VERSION    := v2.4.2
+IAM_PLUGIN_VERSION    := v0.6.13
+ECR_PLUGIN_VERSION    := v1.37.0
+
+test: $(HOUSE) parts
+	@$(HOUSE) test $(M)
+
+# make trace [M=FAMILY]
+trace: $(HOUSE) parts
+	@$(HOUSE) trace $(M)
+
+# make modules [M=module]
+modules: $(HOUSE)
+	@$(HOUSE) modules $(M)
+
+cross: $(HOUSE)
+	@$(HOUSE) cross $(M)
+
+api: $(HOUSE)
+	@$(HOUSE) api $(M)
+
+bench: $(HOUSE)
+	@$(HOUSE) bench $(M)
+
+# make fuzz T=30s [M=module]
+T ?= 30s
+fuzz: $(HOUSE)
+	@$(HOUSE) fuzz $(T) $(M)
+
+lint: $(HOUSE) $(BIN)/staticcheck $(BIN)/gofumpt
+	@$(HOUSE) lint $(M)
+
+tidy: $(HOUSE)
+	@$(HOUSE) tidy $(M)
 
 work: $(HOUSE)
 	@$(HOUSE) work
 
-# make tidy [M=module]
-tidy: $(HOUSE)
-	@$(HOUSE) tidy $(M)
+$(HOUSE): $(shell find tools -name '*.go' -o -name go.mod -o -name go.sum)
+	@cd tools && GOWORK=off go build -buildvcs=false -o $(HOUSE) ./cmd/house
+
+$(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
+	@cd tools && GOWORK=off GOBIN=$(BIN) go install tool
+	@touch $(BIN)/staticcheck $(BIN)/gofumpt
+
+# The stamp carries the version, so that a new pin builds anew.
+STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
+	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
+
+parts: $(STAMPS) commands
+
+$(BIN)/.stamp/runc-%:
+	GOBIN=$(BIN) CGO_ENABLED=1 go install github.com/opencontainers/runc@$*
+	@mkdir -p $(@D) && touch $@
+
+$(BIN)/.stamp/containerd-%:
+	GOBIN=$(BIN) go install github.com/containerd/containerd/v2/cmd/{containerd,containerd-shim-runc-v2,ctr}@$*
+	@mkdir -p $(@D) && touch $@
+
+$(BIN)/.stamp/aws-iam-authenticator-%:
+	GOBIN=$(BIN) go install sigs.k8s.io/aws-iam-authenticator/cmd/aws-iam-authenticator@$*
+	@mkdir -p $(@D) && touch $@
+
+$(BIN)/.stamp/ecr-credential-provider-%:
+	GOBIN=$(BIN) go install k8s.io/cloud-provider-aws/cmd/ecr-credential-provider@$*
+	@mkdir -p $(@D) && touch $@

@@ -47,6 +47,9 @@ func (m Module) InWorkspace() bool { return m.Kind != Peers && m.Kind != Tools }
 // Published reports whether users fetch the module by version.
 func (m Module) Published() bool { return m.Kind == Library || m.Kind == Tool }
 
+// Internal reports whether only the repository's own modules can import it.
+func (m Module) Internal() bool { return strings.HasPrefix(m.Dir, "internal/") }
+
 // House is a checkout of the repository.
 type House struct {
 	Root    string

@@ -20,8 +20,16 @@ type chore func(h *house.House, args []string) error
 
 func chores() map[string]chore {
 	return map[string]chore{
-		"work":    work,
+		"api":     api,
+		"bench":   bench,
+		"cross":   crossCompile,
+		"fuzz":    fuzzAll,
+		"lint":    lint,
+		"modules": prove,
+		"test":    test,
 		"tidy":    tidy,
+		"trace":   traceIDs,
+		"work":    work,
 	}
 }
 

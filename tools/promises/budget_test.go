@@ -1,0 +1,122 @@
+package promises_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/lanyard-dev/lanyard/tools/house"
+)
+
+// budgets are the packages beyond the standard library and the module's own that a
+// package may bring along (docs/design.md).
+var budgets = map[string]int{
+	"envprecedence/...":         0,
+	"execaudit":                 4,
+	"supgroups":                 0,
+	"supgroups/rootfs":          0,
+	"kubeletauthz":              0,
+	"internal/pluginexec/...":   0,
+	"credprovider/pluginsdk":    5,
+	"execcredential/...":        8,
+	"execaudit/attribution/...": 1,
+}
+
+// oldestKubernetes is the line that library modules require: the first whose CRI
+// KeyValue has a value of bytes.
+const oldestKubernetes = "v0.36.4"
+
+// newestKubernetes is the line that the workspace tests them against.
+const newestKubernetes = "v0.37.2"
+
+func TestPackageBudgets(t *testing.T) {
+	h := open(t)
+	for pattern, budget := range budgets {
+		m, err := h.Module(strings.TrimSuffix(pattern, "/..."))
+		if err != nil {
+			if m, err = h.Module(filepath.Dir(pattern)); err != nil {
+				continue // a module that is not there yet
+			}
+		}
+		t.Run("MOD-2 "+pattern, func(t *testing.T) {
+			var beyond []string
+			for _, pkg := range goLines(t, h, ".", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", house.Prefix+"/"+pattern) {
+				if pkg != m.Path() && !strings.HasPrefix(pkg, m.Path()+"/") {
+					beyond = append(beyond, pkg)
+				}
+			}
+			if len(beyond) > budget {
+				t.Errorf("%d packages beyond the standard library, want at most %d: %s", len(beyond), budget, strings.Join(beyond, " "))
+			}
+		})
+	}
+}
+
+func TestRequirementsOfLibraries(t *testing.T) {
+	eachLibrary(t, "MOD-2 oldest Kubernetes line:", func(t *testing.T, h *house.House, m house.Module) {
+		for _, req := range requires(t, h, m) {
+			if ofKubernetes(req.Mod.Path) && !req.Indirect && req.Mod.Version != oldestKubernetes {
+				t.Errorf("requires %s, want %s", req.Mod, oldestKubernetes)
+			}
+		}
+	})
+	eachLibrary(t, "MOD-2 test dependencies:", func(t *testing.T, h *house.House, m house.Module) {
+		list := func(field string) []string {
+			return goLines(t, h, ".", "list", "-f", "{{range ."+field+"}}{{.}}\n{{end}}", m.Path()+"/...")
+		}
+		code := list("Deps")
+		for _, pkg := range append(list("TestImports"), list("XTestImports")...) {
+			if strings.Contains(strings.Split(pkg, "/")[0], ".") && !slices.Contains(code, pkg) && !allowedInTests(pkg) {
+				t.Errorf("tests import %s, want testify and rapid alone", pkg)
+			}
+		}
+	})
+	t.Run("MOD-2 the workspace tests against the newest Kubernetes line", func(t *testing.T) {
+		h := open(t)
+		got := goLines(t, h, ".", "list", "-m", "-f", "{{.Version}}", "k8s.io/apimachinery")
+		if !slices.Equal(got, []string{newestKubernetes}) {
+			t.Errorf("the workspace builds with k8s.io/apimachinery %v, want %s", got, newestKubernetes)
+		}
+	})
+}
+
+func requires(t *testing.T, h *house.House, m house.Module) []*modfile.Require {
+	t.Helper()
+	name := filepath.Join(h.Root, m.Dir, "go.mod")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse(name, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mod.Replace {
+		t.Errorf("%s replaces %s: a published module must not", m.Dir, r.Old.Path)
+	}
+	return mod.Require
+}
+
+// ofKubernetes reports whether the module is released with Kubernetes, under its
+// version numbers.
+func ofKubernetes(path string) bool {
+	switch path {
+	case "k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiserver", "k8s.io/client-go", "k8s.io/cri-api", "k8s.io/kubelet":
+		return true
+	}
+	return false
+}
+
+// allowedInTests also lets a test name its own and sibling packages.
+func allowedInTests(pkg string) bool {
+	for _, prefix := range []string{"pgregory.net/rapid", "github.com/stretchr/testify", house.Prefix} {
+		if strings.HasPrefix(pkg, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+package promises_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lanyard-dev/lanyard/tools/cross"
+	"github.com/lanyard-dev/lanyard/tools/house"
+	"github.com/lanyard-dev/lanyard/tools/ratio"
+)
+
+func TestCrossCompiles(t *testing.T) {
+	eachLibrary(t, "MOD-6 compiles for every target:", func(t *testing.T, h *house.House, m house.Module) {
+		for _, target := range cross.Targets() {
+			var said strings.Builder
+			if err := cross.Compile(&said, h, m, target); err != nil {
+				t.Errorf("%v\n%s", err, said.String())
+			}
+		}
+	})
+}
+
+// TestRatios runs each benchmark once: what counts here is that every grid point
+// has a figure of ours and of at least one other, not how large they are.
+func TestRatios(t *testing.T) {
+	h := open(t)
+	for _, m := range h.Select(house.Peers) {
+		t.Run("MOD-5 "+m.Dir+" prints a ratio for each grid point", func(t *testing.T) {
+			var said strings.Builder
+			points, err := ratio.Run(&said, h, m, 1, "1x")
+			if err != nil {
+				t.Fatalf("%v\n%s", err, said.String())
+			}
+			if len(points) == 0 {
+				t.Fatal("no benchmark")
+			}
+			for _, p := range points {
+				if _, ours := p.Median(ratio.Ours); !ours || len(p.Contenders) < 2 {
+					t.Errorf("%s ran %v, want %s and another", p.Name, p.Contenders, ratio.Ours)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+package promises_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lanyard-dev/lanyard/tools/house"
+	"github.com/lanyard-dev/lanyard/tools/modproxy"
+)
+
+// proxyOf builds the proxy of the tree in the test's own folder.
+func proxyOf(t *testing.T, root string, modules []house.Module) *modproxy.Proxy {
+	t.Helper()
+	p, err := modproxy.Build(t.TempDir(), root, modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestFetchedByVersion(t *testing.T) {
+	h := open(t)
+	p := proxyOf(t, h.Root, h.Select(house.Library, house.Tool))
+	for _, m := range h.Select(house.Library, house.Tool) {
+		t.Run("MOD-1 "+m.Dir+" builds, vets and tests alone", func(t *testing.T) {
+			var said strings.Builder
+			if err := p.Prove(&said, m); err != nil {
+				t.Fatalf("%v\n%s", err, said.String())
+			}
+		})
+	}
+	for _, m := range h.Select(house.Library) {
+		if m.Internal() {
+			continue
+		}
+		t.Run("MOD-1 "+m.Dir+" serves a fresh consumer with its README's example", func(t *testing.T) {
+			readme, err := os.ReadFile(filepath.Join(h.Root, m.Dir, "README.md"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			program, err := modproxy.Example(string(readme))
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed, err := p.Consume(m, program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if printed == "" {
+				t.Error("the example prints nothing")
+			}
+		})
+	}
+	for _, m := range h.Select(house.Tool) {
+		t.Run("MOD-1 "+m.Dir+" installs", func(t *testing.T) {
+			var said strings.Builder
+			if err := p.Install(&said, m); err != nil {
+				t.Fatalf("%v\n%s", err, said.String())
+			}
+		})
+	}
+}
+
+// TestChangedSibling changes a module that another requires, without a change of
+// its version: what the other sees must be the change.
+func TestChangedSibling(t *testing.T) {
+	t.Run("MOD-1 a changed sibling is seen", func(t *testing.T) {
+		root, at := t.TempDir(), t.TempDir()
+		modules := []house.Module{
+			{Dir: "below", Version: "v0.1.0", Kind: house.Library},
+			{Dir: "above", Version: "v0.1.0", Kind: house.Library},
+		}
+		write(t, root, "below/go.mod", "module "+modules[0].Path()+"\n\ngo 1.25\n")
+		write(t, root, "above/go.mod", "module "+modules[1].Path()+"\n\ngo 1.25\n\nrequire "+modules[0].Path()+" v0.1.0\n")
+		write(t, root, "above/above.go", "package above\n\nimport \""+modules[0].Path()+"\"\n\nconst Said = below.Said\n")
+		program := "package main\n\nimport \"" + modules[1].Path() + "\"\n\nfunc main() { print2(above.Said) }\n\nfunc print2(s string) { _, _ = os.Stdout.WriteString(s) }\n"
+		program = strings.Replace(program, "import \"", "import \"os\"\nimport \"", 1)
+		for _, want := range []string{"before", "after"} {
+			write(t, root, "below/below.go", "package below\n\nconst Said = \""+want+"\"\n")
+			p, err := modproxy.Build(at, root, modules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Consume(modules[1], program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != want {
+				t.Errorf("consumer printed %q, want %q", got, want)
+			}
+		}
+	})
+	t.Run("MOD-1 a broken sibling breaks the proof", func(t *testing.T) {
+		root := t.TempDir()
+		m := house.Module{Dir: "broken", Version: "v0.1.0", Kind: house.Library}
+		write(t, root, "broken/go.mod", "module "+m.Path()+"\n\ngo 1.25\n")
+		write(t, root, "broken/broken.go", "package broken\n\nvar X int = \"no number\"\n")
+		var said strings.Builder
+		if err := proxyOf(t, root, []house.Module{m}).Prove(&said, m); err == nil {
+			t.Error("Prove of a module that does not compile = nil error")
+		}
+	})
+}
+
+func TestExampleOfReadme(t *testing.T) {
+	text := "```go\nx := 1\n```\n\n```go\npackage main\n\nfunc main() {}\n```\n"
+	got, err := modproxy.Example(text)
+	if err != nil || got != "package main\n\nfunc main() {}\n" {
+		t.Errorf("Example = %q, %v, want the second block", got, err)
+	}
+	if _, err := modproxy.Example("no code"); !errors.Is(err, modproxy.ErrNoExample) {
+		t.Errorf("Example without code: error %v, want ErrNoExample", err)
+	}
+}
+
+func write(t *testing.T, root, name, text string) {
+	t.Helper()
+	file := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
