@@ -1,0 +1,107 @@
+// Package gates holds the feature gates of five KEPs as the reference API server
+// and kubelet read them: which component has which, its stage and default in each
+// Kubernetes minor version, and when it is locked.
+package gates
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// The gates by the names of --feature-gates.
+const (
+	ExecEnvVar                    featuregate.Feature = execaudit.GateExecEnvVar                           // KEP-6035
+	ExecRequestID                 featuregate.Feature = execaudit.GateExecRequestID                        // KEP-6035
+	SupplementalGroupsPolicy      featuregate.Feature = "SupplementalGroupsPolicy"                         // KEP-3619
+	FineGrainedAuthz              featuregate.Feature = "KubeletFineGrainedAuthz"                          // KEP-2862
+	ServiceAccountTokenForPlugins featuregate.Feature = "KubeletServiceAccountTokenForCredentialProviders" // KEP-4412
+	NodeAudienceRestriction       featuregate.Feature = "ServiceAccountNodeAudienceRestriction"            // KEP-4412
+	EnsureSecretPulledImages      featuregate.Feature = "KubeletEnsureSecretPulledImages"                  // KEP-2535
+)
+
+// MinMinor and MaxMinor bound the Kubernetes minor versions that the components
+// can play; MaxMinor is the default.
+const (
+	MinMinor = 31
+	MaxMinor = 37
+)
+
+// specs is when each gate came and how its stage changed.
+var specs = map[featuregate.Feature]featuregate.VersionedSpecs{
+	ExecEnvVar:    {alpha(37)},
+	ExecRequestID: {alpha(37)},
+	SupplementalGroupsPolicy: {
+		alpha(31), beta(33, true), locked(35),
+	},
+	FineGrainedAuthz: {
+		alpha(32), beta(33, true), locked(36),
+	},
+	ServiceAccountTokenForPlugins: {
+		alpha(33), beta(34, true),
+	},
+	NodeAudienceRestriction: {
+		beta(32, false), beta(33, true),
+	},
+	EnsureSecretPulledImages: {
+		alpha(33), beta(35, true),
+	},
+}
+
+func alpha(minor int) featuregate.FeatureSpec {
+	return featuregate.FeatureSpec{Version: Version(minor), PreRelease: featuregate.Alpha}
+}
+
+func beta(minor int, on bool) featuregate.FeatureSpec {
+	return featuregate.FeatureSpec{Version: Version(minor), PreRelease: featuregate.Beta, Default: on}
+}
+
+func locked(minor int) featuregate.FeatureSpec {
+	return featuregate.FeatureSpec{Version: Version(minor), PreRelease: featuregate.GA, Default: true, LockToDefault: true}
+}
+
+// Version returns Kubernetes 1.minor.
+func Version(minor int) *version.Version {
+	return version.MajorMinor(1, uint(minor))
+}
+
+// APIServer returns the API server's gates as of Kubernetes 1.minor, at their
+// defaults.
+func APIServer(minor int) (featuregate.MutableVersionedFeatureGate, error) {
+	return component(minor, ExecEnvVar, ExecRequestID, SupplementalGroupsPolicy, FineGrainedAuthz, NodeAudienceRestriction)
+}
+
+// Kubelet returns the kubelet's gates as of Kubernetes 1.minor, at their defaults.
+func Kubelet(minor int) (featuregate.MutableVersionedFeatureGate, error) {
+	return component(minor, ExecEnvVar, SupplementalGroupsPolicy, FineGrainedAuthz, ServiceAccountTokenForPlugins, EnsureSecretPulledImages)
+}
+
+// component knows the gates that exist in that version: naming one that came later
+// is refused as upstream refuses it.
+func component(minor int, features ...featuregate.Feature) (featuregate.MutableVersionedFeatureGate, error) {
+	if minor < MinMinor || minor > MaxMinor {
+		return nil, fmt.Errorf("kubernetes minor version %d: want %d to %d", minor, MinMinor, MaxMinor)
+	}
+	gate := featuregate.NewVersionedFeatureGate(Version(minor))
+	known := map[featuregate.Feature]featuregate.VersionedSpecs{}
+	for _, f := range features {
+		known[f] = specs[f]
+	}
+	if err := gate.AddVersioned(known); err != nil {
+		return nil, err
+	}
+	return gate, nil
+}
+
+// Exec returns the two exec gates as the execaudit packages take them. A component
+// that does not know ExecRequestID has it off.
+func Exec(gate featuregate.MutableVersionedFeatureGate) (execaudit.Gates, error) {
+	g := execaudit.Gates{ExecEnvVar: gate.Enabled(ExecEnvVar)}
+	if _, known := gate.GetAll()[ExecRequestID]; known {
+		g.ExecRequestID = gate.Enabled(ExecRequestID)
+	}
+	return g, g.Validate()
+}
