@@ -2,6 +2,7 @@ package supgroups
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 )
 
@@ -69,7 +70,7 @@ func (t *groupTable) add(r row) {
 	at, known := len(t.hits), false
 	// Files are mostly ascending, so the end is looked at before the search.
 	if at > 0 && t.hits[at-1].gid >= r.ids[0] {
-		at, known = slices.BinarySearchFunc(t.hits, r.ids[0], func(h hit, gid uint32) int { return int(h.gid) - int(gid) })
+		at, known = slices.BinarySearchFunc(t.hits, r.ids[0], func(h hit, gid uint32) int { return cmp.Compare(h.gid, gid) })
 	}
 	if known {
 		return

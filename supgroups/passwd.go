@@ -16,7 +16,6 @@ func (t *passwdTable) rows(block []byte, line int) (n int, done bool) {
 	for len(block) > 0 {
 		end := bytes.IndexByte(block, '\n')
 		if end < 0 {
-			end = len(block) - 1
 			return n + 1, t.row(block, false, line+n)
 		}
 		if t.row(block[:end], false, line+n) {

@@ -83,15 +83,18 @@ func (id *Identity) readGroup(who principal, p Policy, asked []Group, group io.R
 			return fmt.Errorf("group: %w", err)
 		}
 	}
+	if t.full {
+		return fmt.Errorf("%w: the image has more than %d", ErrTooManyGroups, MaxGroups)
+	}
 	if t.wantName != "" {
-		if !t.found && !t.full {
+		if !t.found {
 			return fmt.Errorf("%w: no group row has the name %q", ErrUnknownGroup, t.wantName)
 		}
 		id.GID = t.gid
 	}
 	groups := append(asked, Group{ID: id.GID, Origin: OriginPrimary})
 	id.Groups = merge(t.groups(groups))
-	if t.full || len(id.Groups) > MaxGroups {
+	if len(id.Groups) > MaxGroups {
 		return fmt.Errorf("%w: more than %d", ErrTooManyGroups, MaxGroups)
 	}
 	return nil

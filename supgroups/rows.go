@@ -2,7 +2,6 @@ package supgroups
 
 import (
 	"bytes"
-	"errors"
 	"io"
 )
 
@@ -34,10 +33,9 @@ func feed(r io.Reader, buf []byte, t table) error {
 	f := feeder{r: r, buf: buf, line: 1}
 	for {
 		err := f.fill()
-		if f.take(t, err != nil) {
-			return nil
-		}
-		if errors.Is(err, io.EOF) {
+		// After a failed read the last row may be cut short, and half an ID is another ID: only the end of the file ends a row.
+		last := err == io.EOF
+		if f.take(t, last) || last {
 			return nil
 		}
 		if err != nil {
