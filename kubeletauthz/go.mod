@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	k8s.io/api v0.36.4
 	k8s.io/apimachinery v0.36.4
+	pgregory.net/rapid v1.3.0
 )
 
 require (

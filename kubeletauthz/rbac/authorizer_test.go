@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
 )
 
 func clusterRole(name string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRole {

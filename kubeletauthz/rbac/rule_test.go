@@ -3,9 +3,8 @@ package rbac_test
 import (
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-
 	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 func rule(groups, resources, verbs []string, names ...string) rbacv1.PolicyRule {
