@@ -1,0 +1,47 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// ClientIDs says what becomes of an Audit-ID header that a client set.
+type ClientIDs int
+
+const (
+	// CheckClientIDs keeps one that execaudit.CheckAuditID accepts and removes
+	// every other. It is the zero value.
+	CheckClientIDs ClientIDs = iota
+	// IgnoreClientIDs removes all of them, so that no client can reuse the ID
+	// of another's session. Aggregated API servers then no longer share an ID
+	// with the server in front of them.
+	IgnoreClientIDs
+)
+
+// WithAuditIDCheck returns a handler that hands requests to next without an
+// Audit-ID header that clients says to remove. It must stand in front of the
+// filter that starts auditing: that filter then makes an ID of its own, and the
+// audit event and the environment agree on it.
+//
+// Several Audit-ID headers in one request are removed too. The caller's request
+// is not changed: next gets a copy when something is removed.
+func WithAuditIDCheck(next http.Handler, clients ClientIDs) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ids, set := r.Header[execaudit.AuditIDHeader]; set && !keeps(clients, ids) {
+			r = withoutAuditID(r)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func keeps(clients ClientIDs, ids []string) bool {
+	return clients == CheckClientIDs && len(ids) == 1 && execaudit.CheckAuditID(ids[0]) == nil
+}
+
+func withoutAuditID(r *http.Request) *http.Request {
+	clean := r.WithContext(r.Context())
+	clean.Header = r.Header.Clone()
+	clean.Header.Del(execaudit.AuditIDHeader)
+	return clean
+}

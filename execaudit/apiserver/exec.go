@@ -1,0 +1,48 @@
+package apiserver
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// Exec treats exec requests. The zero value has both gates off and records
+// nothing. It is safe for concurrent use when nobody changes it and the
+// Recorder is.
+type Exec struct {
+	// Gates are this API server's.
+	Gates execaudit.Gates
+	// Reserved says which names callers may not send.
+	Reserved execaudit.Reserved
+	// Recorder counts results of Inject; nil counts nothing.
+	Recorder Recorder
+}
+
+// Decode returns the entries that the env parameters of a client's exec URL
+// carry, in order, as admission is to see them. With the gate ExecEnvVar off it
+// returns nil, nil whatever rawQuery holds. The faults are
+// execaudit.DecodeQuery's, within the KEP's limits.
+//
+// Source: KEP-6035, PodExecOptions API type.
+func (e Exec) Decode(rawQuery string) ([]execaudit.Env, field.ErrorList) {
+	if !e.Gates.ExecEnvVar {
+		return nil, nil
+	}
+	return execaudit.DecodeQuery(rawQuery, execaudit.Limits{})
+}
+
+// Validate returns envs as they may go to the kubelet, and every fault of
+// execaudit.Validate under the path env. It must run after mutating admission,
+// or a webhook could add what a caller may not. With the gate ExecEnvVar off
+// the entries are dropped and not validated: nil, nil.
+//
+// Source: KEP-6035, Validation.
+func (e Exec) Validate(envs []execaudit.Env) ([]execaudit.Env, field.ErrorList) {
+	if !e.Gates.ExecEnvVar {
+		return nil, nil
+	}
+	if faults := execaudit.Validate(envs, field.NewPath(execaudit.QueryParam), e.Reserved); len(faults) > 0 {
+		return nil, faults
+	}
+	return envs, nil
+}

@@ -1,0 +1,76 @@
+package apiserver
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// CheckProxied returns the faults of a request that the API server is asked to
+// proxy through nodes/NAME/proxy to the kubelet's exec endpoint, where
+// validation of PodExecOptions would not see it: every env parameter that
+// carries a reserved name, and every one that cannot be read. It returns nil
+// for all other URLs.
+//
+// A proxied path that is not clean, or still holds a percent escape once
+// decoded, counts as exec, because the kubelet behind may read it so. The gates do not
+// matter: a kubelet may have its gate on when the API server's is off.
+//
+// Source: beyond KEP-6035, which leaves nodes/proxy open.
+func CheckProxied(u *url.URL, reserved execaudit.Reserved) field.ErrorList {
+	if !proxiesExec(u.Path) {
+		return nil
+	}
+	return execaudit.ReservedInQuery(u.RawQuery, reserved)
+}
+
+// WithProxyCheck returns a handler that hands every request to next, but for
+// those in which CheckProxied finds faults: these it hands to refuse, which
+// answers them, usually with a Status of code 403.
+func WithProxyCheck(next http.Handler, reserved execaudit.Reserved,
+	refuse func(http.ResponseWriter, *http.Request, field.ErrorList),
+) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if faults := CheckProxied(r.URL, reserved); len(faults) > 0 {
+			refuse(w, r, faults)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// proxiesExec wants the decoded path, which is what the API server routes by.
+func proxiesExec(decoded string) bool {
+	segments := strings.Split(decoded, "/")
+	for i := range segments {
+		if strings.EqualFold(segments[i], "nodes") {
+			if rest, ok := afterProxy(segments[i+1:]); ok {
+				return servesExec(rest)
+			}
+		}
+	}
+	return false
+}
+
+// afterProxy returns what follows NAME/proxy, with empty segments in between allowed.
+func afterProxy(segments []string) ([]string, bool) {
+	at := slices.Index(segments, "proxy")
+	if at < 1 {
+		return nil, false
+	}
+	return segments[at+1:], true
+}
+
+func servesExec(segments []string) bool {
+	proxied := "/" + strings.Join(segments, "/")
+	if strings.Contains(proxied, "%") || path.Clean(proxied) != strings.TrimSuffix(proxied, "/") && proxied != "/" {
+		return true
+	}
+	return len(segments) > 0 && segments[0] == "exec"
+}

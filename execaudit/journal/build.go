@@ -1,0 +1,67 @@
+package journal
+
+import "time"
+
+// Bounds of what an intent keeps of a command line.
+const (
+	// MaxArgs is the most arguments.
+	MaxArgs = 4096
+	// MaxArgvBytes is the most bytes over all arguments.
+	MaxArgvBytes = 64 << 10 // 64 KiB
+)
+
+// Intent returns the record to append before a session's process is started.
+// What argv has beyond MaxArgs or MaxArgvBytes is left out and marked, since a
+// long command line must not keep a session out of the journal. argv is not
+// aliased.
+func Intent(session Session, argv []string, tty bool, at time.Time) Record {
+	r := record(KindIntent, session, at)
+	r.TTY = tty
+	r.Argv, r.ArgvTruncated = bounded(argv)
+	return r
+}
+
+// Start returns the record to append once the process has started.
+func Start(session Session, process Process, at time.Time) Record {
+	r := record(KindStart, session, at)
+	r.Process = process
+	return r
+}
+
+// End returns the record to append when the process has ended with an exit code.
+func End(session Session, process Process, exitCode int, at time.Time) Record {
+	r := record(KindEnd, session, at)
+	r.Process = process
+	r.ExitCode = &exitCode
+	return r
+}
+
+// Lost returns the end of a session whose exit code is not known: the process
+// could not be started (its Process is then zero), or the runtime restarted
+// while it ran. reason says which, in the runtime's words.
+func Lost(session Session, process Process, reason string, at time.Time) Record {
+	r := record(KindEnd, session, at)
+	r.Process = process
+	r.Reason = reason
+	return r
+}
+
+func record(kind Kind, session Session, at time.Time) Record {
+	return Record{Version: Version, Kind: kind, Time: at.UTC().Round(0), Session: session}
+}
+
+// bounded copies argv up to the bounds; the argument that crosses MaxArgvBytes is cut.
+func bounded(argv []string) (kept []string, truncated bool) {
+	room := MaxArgvBytes
+	for i, arg := range argv {
+		if i == MaxArgs {
+			return kept, true
+		}
+		if len(arg) > room {
+			return append(kept, arg[:room]), true
+		}
+		kept = append(kept, arg)
+		room -= len(arg)
+	}
+	return kept, false
+}

@@ -1,0 +1,102 @@
+package journal
+
+import "time"
+
+// Version is the version of the records that this package writes and the only
+// one it reads. A field may be added without a new version; readers skip what
+// they do not know.
+const Version = 1
+
+// Kind says which of a session's three records one is.
+type Kind string
+
+// The kinds, in the order in which a session writes them.
+const (
+	// KindIntent: a process is about to be started. Durable before it is.
+	KindIntent Kind = "intent"
+	// KindStart: it was started; it has a PID and a start time.
+	KindStart Kind = "start"
+	// KindEnd: it ended, or never started, or was lost sight of.
+	KindEnd Kind = "end"
+)
+
+// Session identifies one exec session. Every record repeats it.
+type Session struct {
+	// Node is the node's name.
+	Node string `json:"node"`
+	// ContainerID is the CRI container ID, without a scheme.
+	ContainerID string `json:"containerID"`
+	// ExecID is the runtime's own ID of the session, unique in the container.
+	ExecID string `json:"execID"`
+	// AuditID is the value of KUBERNETES_EXEC_AUDIT_ID as it reached the
+	// runtime; empty when none did.
+	AuditID string `json:"auditID,omitempty"`
+	// SandboxID is the CRI pod sandbox ID.
+	SandboxID string `json:"sandboxID,omitempty"`
+	// Namespace, Pod, PodUID and Container are the pod's and the container's
+	// Kubernetes names, from the sandbox's and container's metadata.
+	Namespace string `json:"namespace,omitempty"`
+	Pod       string `json:"pod,omitempty"`
+	PodUID    string `json:"podUID,omitempty"`
+	Container string `json:"container,omitempty"`
+}
+
+// Process identifies one process on a node for good.
+type Process struct {
+	// PID is the process ID in the host's PID namespace.
+	PID int `json:"pid,omitempty"`
+	// StartTicks is when it started, in clock ticks since the machine booted:
+	// field 22 of /proc/PID/stat. With the PID it tells a process from a later
+	// one of the same number.
+	StartTicks uint64 `json:"startTicks,omitempty"`
+	// BootID is /proc/sys/kernel/random/boot_id, which tells one boot's ticks
+	// from another's; empty where there is none.
+	BootID string `json:"bootID,omitempty"`
+}
+
+// Record is one line of a journal. Intent, Start, End and Lost make them.
+type Record struct {
+	// Version is Version.
+	Version int `json:"version"`
+	// Kind says which fields below are set.
+	Kind Kind `json:"kind"`
+	// Time is the wall clock, in UTC with nanoseconds.
+	Time time.Time `json:"time"`
+	Session
+	Process
+	// Argv is the command line, in an intent.
+	Argv []string `json:"argv,omitempty"`
+	// ArgvTruncated says that Argv was cut at MaxArgvBytes or MaxArgs.
+	ArgvTruncated bool `json:"argvTruncated,omitempty"`
+	// TTY says whether the session has a terminal, in an intent.
+	TTY bool `json:"tty,omitempty"`
+	// ExitCode is the exit code, in an end; nil when it is not known.
+	ExitCode *int `json:"exitCode,omitempty"`
+	// Reason says why the exit code is not known, in an end.
+	Reason string `json:"reason,omitempty"`
+}
+
+// SessionKey finds the records of one session.
+type SessionKey struct {
+	// Node, ContainerID and ExecID are Session's.
+	Node, ContainerID, ExecID string
+}
+
+// SessionKey returns the key that this session's records share.
+func (s Session) SessionKey() SessionKey {
+	return SessionKey{Node: s.Node, ContainerID: s.ContainerID, ExecID: s.ExecID}
+}
+
+// ProcessKey finds the session whose first process is this one.
+type ProcessKey struct {
+	// Node is Session's.
+	Node string
+	// Process is the process on it.
+	Process Process
+}
+
+// ProcessKey returns the key of the session's process and true, or false for a
+// record without a process: an intent, and the end of one that never started.
+func (r Record) ProcessKey() (ProcessKey, bool) {
+	return ProcessKey{Node: r.Node, Process: r.Process}, r.PID > 0
+}

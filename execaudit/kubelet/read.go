@@ -1,0 +1,69 @@
+package kubelet
+
+import (
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// Bounds of what the kubelet reads from one URL. They are twice the API's,
+// because the API server's own entries come on top of a caller's.
+const (
+	// MaxEntries is the most env parameters.
+	MaxEntries = 2 * execaudit.MaxEnvEntries
+	// MaxBytes is the most bytes over all names and values.
+	MaxBytes = 2 * execaudit.MaxEnvBytes // 64 KiB
+)
+
+// Exec reads exec requests. The zero value is the safe default: the gate off,
+// nobody trusted. It is safe for concurrent use when nobody changes it.
+type Exec struct {
+	// Gates are this kubelet's; only ExecEnvVar matters here.
+	Gates execaudit.Gates
+	// Reserved says which names only a trusted identity may send.
+	Reserved execaudit.Reserved
+	// Trust says who is trusted: the API server's client identity.
+	Trust Trust
+}
+
+// Read returns the entries of an exec request in the order of the URL, for
+// Resolve; nil when there are none or when the gate ExecEnvVar is off, whatever
+// rawQuery holds.
+//
+// Errors are *RequestError: with code 400 for every fault of
+// execaudit.DecodeQuery (a parameter without '=' or with an empty name, by its
+// position, never its text) and over MaxEntries or MaxBytes; with code 403 for
+// every reserved name from an identity that Trust does not trust. The second is
+// beyond the KEP: without it whoever reaches the kubelet directly or through
+// nodes/proxy can forge an audit ID.
+//
+// Source: KEP-6035, Kubelet.
+func (e Exec) Read(rawQuery string, from Identity) ([]execaudit.Env, error) {
+	if !e.Gates.ExecEnvVar {
+		return nil, nil
+	}
+	envs, faults := execaudit.DecodeQuery(rawQuery, execaudit.Limits{Entries: MaxEntries, Bytes: MaxBytes})
+	if len(faults) > 0 {
+		return nil, &RequestError{Code: http.StatusBadRequest, Faults: faults}
+	}
+	if faults := e.forgeries(envs, from); len(faults) > 0 {
+		return nil, &RequestError{Code: http.StatusForbidden, Faults: faults}
+	}
+	return envs, nil
+}
+
+func (e Exec) forgeries(envs []execaudit.Env, from Identity) field.ErrorList {
+	if e.Trust.Trusts(from) {
+		return nil
+	}
+	var faults field.ErrorList
+	for i := range envs {
+		if reason := e.Reserved.Reason(envs[i].Name); reason != "" {
+			path := field.NewPath(execaudit.QueryParam).Index(i).Child("name")
+			faults = append(faults, field.Forbidden(path, reason))
+		}
+	}
+	return faults
+}
