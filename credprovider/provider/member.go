@@ -1,0 +1,192 @@
+package provider
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+)
+
+// member is one provider with its cache.
+type member struct {
+	pool    *Pool
+	config  credprovider.Provider
+	runner  Runner
+	answers *expiring[credprovider.CacheKey, *credprovider.Keyring]
+	flights flights[flightKey, outcome]
+}
+
+// subject is as whom a provider is asked. The zero value is nobody: no token is sent.
+type subject struct {
+	account     *credprovider.AccountRef
+	annotations map[string]string
+	token       credprovider.Secret
+	key         string // the account's part of cache keys
+}
+
+// flightKey names runs that give one answer. Without a token it also stands for runs whose tokens differ.
+type flightKey struct {
+	image, account string
+	token          [sha256.Size]byte
+}
+
+// outcome is an answer, the token it was got with, and whether it is kept.
+type outcome struct {
+	keyring *credprovider.Keyring
+	token   credprovider.Secret
+	kept    bool
+}
+
+// answer returns the provider's credentials for image, nil when it is passed over.
+func (m *member) answer(ctx context.Context, image string, pod Pod) (*credprovider.Keyring, error) {
+	if m.config.TokenAttributes == nil || (pod.ServiceAccount == "" && !*m.config.TokenAttributes.RequireServiceAccount) {
+		return m.answerFor(ctx, image, pod, subject{})
+	}
+	if pod.ServiceAccount == "" {
+		return nil, nil
+	}
+	who, err := m.identify(ctx, image, pod)
+	if err != nil {
+		return nil, err
+	}
+	return m.answerFor(ctx, image, pod, who)
+}
+
+// identify fetches the account and, when the cache key needs it, the token. With CacheByServiceAccount a cached answer
+// then costs no token.
+func (m *member) identify(ctx context.Context, image string, pod Pod) (subject, error) {
+	account, err := m.pool.accounts.ServiceAccount(ctx, pod.Namespace, pod.ServiceAccount)
+	if err != nil {
+		return subject{}, m.fail(image, StageAccount, credprovider.AccountRef{Namespace: pod.Namespace, Name: pod.ServiceAccount}, err)
+	}
+	ref := account.Ref()
+	annotations, err := credprovider.SelectAnnotations(account, m.config.TokenAttributes)
+	if err != nil {
+		return subject{}, m.fail(image, StageAnnotations, ref, err)
+	}
+	who := subject{account: &ref, annotations: annotations}
+	if m.config.TokenAttributes.CacheType == credprovider.CacheByToken {
+		if who.token, err = m.token(ctx, image, pod, ref); err != nil {
+			return subject{}, err
+		}
+	}
+	who.key, err = credprovider.AccountKey(ref, annotations, m.config.TokenAttributes.CacheType, who.token)
+	if err != nil {
+		return subject{}, m.fail(image, StageKey, ref, err)
+	}
+	return who, nil
+}
+
+func (m *member) token(ctx context.Context, image string, pod Pod, account credprovider.AccountRef) (credprovider.Secret, error) {
+	token, err := m.pool.tokens.Token(ctx, TokenRequest{
+		Account: account, Audience: m.config.TokenAttributes.ServiceAccountTokenAudience, PodName: pod.Name, PodUID: pod.UID,
+	})
+	if err != nil {
+		return credprovider.Secret{}, m.fail(image, StageToken, account, err)
+	}
+	return token.Value, nil
+}
+
+func (m *member) answerFor(ctx context.Context, image string, pod Pod, who subject) (*credprovider.Keyring, error) {
+	if keyring, ok := m.cached(image, who.key); ok {
+		return keyring, nil
+	}
+	if who.account != nil && who.token.IsEmpty() {
+		token, err := m.token(ctx, image, pod, *who.account)
+		if err != nil {
+			return nil, err
+		}
+		who.token = token
+	}
+	return m.fly(ctx, image, who)
+}
+
+// fly runs the plugin once for callers that would be given one answer. With CacheByServiceAccount these are all pods of the
+// account, although their tokens differ, when the answer is one that is kept; a caller that finds it is not, or
+// that it failed with another pod's token, asks with its own.
+func (m *member) fly(ctx context.Context, image string, who subject) (*credprovider.Keyring, error) {
+	run := func(ctx context.Context) (outcome, error) { return m.run(ctx, image, who) }
+	key := flightKey{image: image, account: who.key}
+	shared, began, err := m.flights.do(ctx, key, run)
+	if began || ctx.Err() != nil || shared.kept || shared.token.Equal(who.token) {
+		return shared.keyring, err
+	}
+	key.token = sha256.Sum256([]byte(who.token.Reveal()))
+	own, _, err := m.flights.do(ctx, key, run)
+	return own.keyring, err
+}
+
+// run looks into the cache again: between the first look and this run another one may have ended.
+func (m *member) run(ctx context.Context, image string, who subject) (outcome, error) {
+	if keyring, ok := m.cached(image, who.key); ok {
+		return outcome{keyring: keyring, token: who.token, kept: true}, nil
+	}
+	response, err := m.measured(ctx, credprovider.Request{
+		APIVersion: m.config.APIVersion, Image: image, ServiceAccountToken: who.token, ServiceAccountAnnotations: who.annotations,
+	})
+	if err != nil {
+		return outcome{token: who.token}, err
+	}
+	base, err := credprovider.BaseKey(response.CacheKeyType, image)
+	if err != nil {
+		return outcome{token: who.token}, err
+	}
+	keyring := credprovider.NewKeyring(m.config.Name, who.account, response.Auth)
+	kept := m.keep(credprovider.CacheKey{Base: base, Account: who.key}, keyring, response.CacheDuration)
+	return outcome{keyring: keyring, token: who.token, kept: kept}, nil
+}
+
+func (m *member) measured(ctx context.Context, request credprovider.Request) (credprovider.Response, error) {
+	start := m.pool.clock.Now()
+	response, err := m.runner.Run(ctx, request)
+	m.pool.recorder.PluginDuration(m.config.Name, m.pool.clock.Now().Sub(start))
+	if plugin.RunFailed(err) {
+		m.pool.recorder.PluginError(m.config.Name)
+	}
+	return response, err
+}
+
+// keep reports whether the answer is good for longer than this pull.
+func (m *member) keep(key credprovider.CacheKey, keyring *credprovider.Keyring, duration *credprovider.Duration) bool {
+	if duration == nil {
+		duration = m.config.DefaultCacheDuration
+	}
+	if *duration <= 0 {
+		return false
+	}
+	now := m.pool.clock.Now()
+	m.answers.put(key, keyring, now.Add(time.Duration(*duration)), now)
+	return true
+}
+
+// cachedWithoutAccount is the part of a lookup that needs no account and cannot wait.
+func (m *member) cachedWithoutAccount(image string) (*credprovider.Keyring, bool) {
+	if m.config.TokenAttributes != nil {
+		return nil, false
+	}
+	return m.cached(image, "")
+}
+
+// cached looks for an answer for the image, then for its registry, then for all.
+func (m *member) cached(image, account string) (*credprovider.Keyring, bool) {
+	now := m.pool.clock.Now()
+	for _, keyType := range [...]credprovider.CacheKeyType{credprovider.KeyImage, credprovider.KeyRegistry, credprovider.KeyGlobal} {
+		base, err := credprovider.BaseKey(keyType, image)
+		if err != nil {
+			continue
+		}
+		if keyring, ok := m.answers.get(credprovider.CacheKey{Base: base, Account: account}, now); ok {
+			return keyring, true
+		}
+	}
+	return nil, false
+}
+
+func (m *member) fail(image string, stage Stage, account credprovider.AccountRef, err error) error {
+	return &Error{
+		Provider: m.config.Name, Image: image, Stage: stage, Account: account,
+		Audience: m.config.TokenAttributes.ServiceAccountTokenAudience, Err: err,
+	}
+}
