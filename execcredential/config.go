@@ -1,0 +1,95 @@
+package execcredential
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider configuration).
+type ExecConfig struct {
+	// Command is the program: a path, or a name to look up on PATH. Required.
+	Command string `json:"command"`
+	// Args are passed as they are: no shell, no expansion.
+	Args []string `json:"args"`
+	// Env are entries for the plugin's environment, over the client's own. Later entries win.
+	Env []EnvVar `json:"env"`
+	// APIVersion is the version that goes out and has to come back. Required.
+	APIVersion string `json:"apiVersion,omitempty"`
+	// InstallHint is shown when the program is missing.
+	InstallHint string `json:"installHint,omitempty"`
+	// ProvideClusterInfo adds spec.cluster, which may be large, to the plugin's environment.
+	ProvideClusterInfo bool `json:"provideClusterInfo"`
+	// InteractiveMode is the plugin's relation to standard input. Required in V1, IfAvailable by default before.
+	InteractiveMode InteractiveMode `json:"interactiveMode,omitempty"`
+}
+
+// EnvVar is one entry of a plugin's environment. Formatting it shows the name and hides the value.
+type EnvVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// String returns NAME=[redacted].
+func (v EnvVar) String() string { return v.Name + "=" + redacted }
+
+// Format writes NAME=[redacted] for every verb.
+func (v EnvVar) Format(state fmt.State, _ rune) { fmt.Fprint(state, v.String()) }
+
+// InteractiveMode is the contract between a plugin and standard input.
+type InteractiveMode string
+
+// The modes of KEP-541.
+const (
+	// Never is a plugin that does not read standard input.
+	Never InteractiveMode = "Never"
+	// IfAvailable is a plugin that reads standard input when it gets it and works without.
+	IfAvailable InteractiveMode = "IfAvailable"
+	// Always is a plugin that needs standard input; without it the plugin is not run.
+	Always InteractiveMode = "Always"
+)
+
+// Defaulted returns the configuration with IfAvailable in place of an empty mode where the version allows it. The slices are shared.
+func (c ExecConfig) Defaulted() ExecConfig {
+	if c.InteractiveMode == "" && KnownVersion(c.APIVersion) && !RequiresMode(c.APIVersion) {
+		c.InteractiveMode = IfAvailable
+	}
+	return c
+}
+
+// Validate returns every fault of the configuration after [ExecConfig.Defaulted], joined, in the order of the fields; nil when there is
+// none. Each is a *[FieldError]. Whether the command exists is not asked here.
+func (c ExecConfig) Validate() error {
+	c = c.Defaulted()
+	var faults []error
+	fault := func(field, rule string) { faults = append(faults, &FieldError{Field: field, Rule: rule}) }
+	if c.Command == "" {
+		fault("command", "is required")
+	}
+	for i, entry := range c.Env {
+		if entry.Name == "" {
+			fault(fmt.Sprintf("env[%d].name", i), "is required")
+		}
+	}
+	switch {
+	case c.APIVersion == "":
+		fault("apiVersion", "is required")
+	case !KnownVersion(c.APIVersion):
+		fault("apiVersion", fmt.Sprintf("%q is not one of %s, %s and %s", c.APIVersion, V1, V1Beta1, V1Alpha1))
+	}
+	switch {
+	case slices.Contains([]InteractiveMode{Never, IfAvailable, Always}, c.InteractiveMode):
+	case c.InteractiveMode != "":
+		fault("interactiveMode", fmt.Sprintf("%q is not one of Never, IfAvailable and Always", c.InteractiveMode))
+	case RequiresMode(c.APIVersion):
+		fault("interactiveMode", "is required in "+V1)
+	}
+	return errors.Join(faults...)
+}
+
+// Clone returns a copy that shares no slice with c.
+func (c ExecConfig) Clone() ExecConfig {
+	c.Args = slices.Clone(c.Args)
+	c.Env = slices.Clone(c.Env)
+	return c
+}

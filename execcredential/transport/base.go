@@ -1,0 +1,58 @@
+package transport
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+)
+
+// ErrCertificateAuthority is the condition of certificate-authority-data without a PEM certificate.
+var ErrCertificateAuthority = errors.New("certificate-authority-data holds no PEM certificate")
+
+// Base returns a transport that reaches the cluster: its roots, server name, proxy and compression. Without a proxy URL
+// the proxy comes from HTTPS_PROXY and its kin, as in kubectl.
+//
+// Errors: [ErrCertificateAuthority]; a *url.Error for a proxy URL that does not parse.
+func Base(cluster execcredential.Cluster) (*http.Transport, error) {
+	config := &tls.Config{ServerName: cluster.TLSServerName, InsecureSkipVerify: cluster.InsecureSkipTLSVerify}
+	if len(cluster.CertificateAuthorityData) > 0 {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(cluster.CertificateAuthorityData) {
+			return nil, ErrCertificateAuthority
+		}
+	}
+	proxy := http.ProxyFromEnvironment
+	if cluster.ProxyURL != "" {
+		parsed, err := url.Parse(cluster.ProxyURL)
+		if err != nil {
+			return nil, fmt.Errorf("proxy-url: %w", withoutURL(err))
+		}
+		proxy = http.ProxyURL(parsed)
+	}
+	return &http.Transport{
+		Proxy:               proxy,
+		TLSClientConfig:     config,
+		TLSHandshakeTimeout: 10 * time.Second,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		MaxIdleConnsPerHost: 25,
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   true,
+		DisableCompression:  cluster.DisableCompression,
+	}, nil
+}
+
+// withoutURL drops the URL from a parse error: it may hold a password.
+func withoutURL(err error) error {
+	var parse *url.Error
+	if errors.As(err, &parse) {
+		return &url.Error{Op: parse.Op, URL: "[redacted]", Err: errors.New("not a URL")}
+	}
+	return err
+}

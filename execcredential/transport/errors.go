@@ -1,0 +1,104 @@
+package transport
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+)
+
+var (
+	// ErrClosed is the condition of a pool or source after Close.
+	ErrClosed = errors.New("closed")
+	// ErrPoolFull is the condition of a pool whose every source is in use.
+	ErrPoolFull = errors.New("every source of the pool is in use")
+	// ErrNoTerminal is the condition of a plugin that needs standard input where that is no terminal.
+	ErrNoTerminal = errors.New("standard input is not a terminal")
+	// ErrClaimed is the condition of a plugin that needs standard input while somebody else reads it.
+	ErrClaimed = errors.New("standard input is claimed")
+	// ErrCustomTLS is the condition of a base transport that dials TLS itself, so that no client certificate can reach it.
+	ErrCustomTLS = errors.New("base transport dials TLS itself")
+	// ErrNotFound is the condition of a plugin that is not there, by name or by path.
+	ErrNotFound = pluginexec.ErrNotFound
+	// ErrNotExecutable is the condition of a plugin that is there and cannot be executed.
+	ErrNotExecutable = pluginexec.ErrNotExecutable
+)
+
+// Errors of a plugin's run. Each names the file; exit code, signal, limit and the end of standard error are fields.
+type (
+	// ExitError is a plugin that ended without success.
+	ExitError = pluginexec.ExitError
+	// TimeoutError is a plugin that was killed at its time limit.
+	TimeoutError = pluginexec.TimeoutError
+	// OutputTooLargeError is a plugin that was killed at its output limit.
+	OutputTooLargeError = pluginexec.OutputTooLargeError
+	// LookupError is a plugin that could not be run at all; see ErrNotFound and ErrNotExecutable.
+	LookupError = pluginexec.LookupError
+	// StartError is a plugin whose process could not be started.
+	StartError = pluginexec.StartError
+)
+
+// PluginError is everything that keeps a plugin from giving a credential. It unwraps to the reason.
+type PluginError struct {
+	// Command is the command as configured.
+	Command string
+	// Hint is the install hint, when the plugin was not found and the hint has not been given ten times in the last hour. Escape
+	// characters in it are made visible.
+	Hint string
+	// Err is the reason: one of this package's errors, or of execcredential.
+	Err error
+}
+
+// Error names the command and the reason, then the hint.
+func (e *PluginError) Error() string {
+	text := "credential plugin: " + e.Err.Error()
+	if e.Hint == "" {
+		return text
+	}
+	return text + "\n\n" + strings.TrimRight(e.Hint, "\n")
+}
+
+// Unwrap returns Err.
+func (e *PluginError) Unwrap() error { return e.Err }
+
+// InteractiveError says that a plugin needs standard input and cannot have it. The plugin was not run.
+type InteractiveError struct {
+	// Mode is the configured mode.
+	Mode execcredential.InteractiveMode
+	// By says who has claimed standard input; empty when nobody has.
+	By string
+	// Err is ErrNoTerminal or ErrClaimed.
+	Err error
+}
+
+// Error names the mode and the reason.
+func (e *InteractiveError) Error() string {
+	text := "interactive mode " + string(e.Mode) + ": " + e.Err.Error()
+	if e.By != "" {
+		text += " by " + e.By
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *InteractiveError) Unwrap() error { return e.Err }
+
+// WaitError says that the caller's context ended while a plugin was running for it. It unwraps to the context's error.
+type WaitError struct {
+	// Command is the command as configured.
+	Command string
+	// Waited is how long the caller waited.
+	Waited time.Duration
+	// Err is the error of the context.
+	Err error
+}
+
+// Error names the command, the wait and the context's error.
+func (e *WaitError) Error() string {
+	return "credential plugin \"" + e.Command + "\" has not answered after " + e.Waited.Round(time.Millisecond).String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *WaitError) Unwrap() error { return e.Err }

@@ -1,0 +1,219 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// generation is the connections made with one certificate. After it is retired it takes no new request, and when the last
+// response in flight is done its connections are closed.
+type generation struct {
+	identity  *tls.Certificate // nil: no certificate, the base transport itself
+	serial    uint64           // that of the first snapshot with this certificate
+	transport *http.Transport
+
+	mu      sync.Mutex
+	flights int
+	retired bool
+	conns   map[net.Conn]struct{}
+}
+
+// generation returns the one for the snapshot's certificate, and retires the one before it. A request that took its credential
+// just before a rotation gets the newer one. The usual case takes no lock.
+func (rt *RoundTripper) generation(snap *snapshot) *generation {
+	if g := rt.current.Load(); g != nil && (g.identity == snap.identity || g.serial > snap.serial) {
+		return g
+	}
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	before := rt.current.Load()
+	if before != nil && (before.identity == snap.identity || before.serial > snap.serial) {
+		return before
+	}
+	next := newGeneration(rt.pooled, snap)
+	rt.current.Store(next)
+	if before != nil {
+		before.retire()
+	}
+	return next
+}
+
+// through sends the request over the current generation. One that is retired at this moment sends it on to its successor.
+func (rt *RoundTripper) through(snap *snapshot, req *http.Request) (*http.Response, error) {
+	for {
+		g := rt.generation(snap)
+		if g.identity == nil {
+			return g.transport.RoundTrip(req)
+		}
+		if g.enter() {
+			return g.roundTrip(req)
+		}
+		if rt.closed.Load() {
+			closeBody(req)
+			return nil, ErrClosed
+		}
+	}
+}
+
+func (rt *RoundTripper) retire() {
+	rt.closed.Store(true)
+	if g := rt.current.Load(); g != nil {
+		g.retire()
+	}
+}
+
+func newGeneration(base *http.Transport, snap *snapshot) *generation {
+	identity := snap.identity
+	if identity == nil {
+		return &generation{transport: base, serial: snap.serial}
+	}
+	g := &generation{identity: identity, serial: snap.serial, conns: map[net.Conn]struct{}{}}
+	g.transport = base.Clone()
+	config := &tls.Config{}
+	if g.transport.TLSClientConfig != nil {
+		config = g.transport.TLSClientConfig
+	}
+	config.Certificates = nil
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return identity, nil }
+	if config.ClientSessionCache != nil { // a resumed session would bring back the identity it began with
+		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+	}
+	g.transport.TLSClientConfig = config
+	if _, ok := base.TLSNextProto["h2"]; ok { // a transport with a TLS configuration of its own has to ask for HTTP/2
+		g.transport.ForceAttemptHTTP2 = true
+	}
+	g.transport.DialContext = g.tracked(dialer(base))
+	g.transport.Dial = nil //nolint:staticcheck // its work is done by DialContext
+	return g
+}
+
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+func dialer(base *http.Transport) dialFunc {
+	switch {
+	case base.DialContext != nil:
+		return base.DialContext
+	case base.Dial != nil: //nolint:staticcheck // a caller may still use it
+		return func(_ context.Context, network, address string) (net.Conn, error) { return base.Dial(network, address) }
+	}
+	return (&net.Dialer{}).DialContext
+}
+
+// tracked remembers the connections that dial makes, so that none outlives a retired generation.
+func (g *generation) tracked(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		tracked := &trackedConn{Conn: conn, owner: g}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.conns[tracked] = struct{}{}
+		return tracked, nil
+	}
+}
+
+type trackedConn struct {
+	net.Conn
+	owner *generation
+}
+
+// Close forgets the connection.
+func (c *trackedConn) Close() error {
+	c.owner.mu.Lock()
+	delete(c.owner.conns, c)
+	c.owner.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// enter counts a request; false when the generation takes no more.
+func (g *generation) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.retired {
+		return false
+	}
+	g.flights++
+	return true
+}
+
+// roundTrip sends a request that has been counted.
+func (g *generation) roundTrip(req *http.Request) (*http.Response, error) {
+	response, err := g.transport.RoundTrip(req)
+	if err != nil {
+		g.leave()
+		return nil, err
+	}
+	response.Body = countedBody(response.Body, g.leave)
+	return response, nil
+}
+
+func (g *generation) leave() {
+	g.mu.Lock()
+	g.flights--
+	done := g.retired && g.flights == 0
+	g.mu.Unlock()
+	if done {
+		g.hangUp()
+	}
+}
+
+func (g *generation) retire() {
+	g.mu.Lock()
+	g.retired = true
+	done := g.flights == 0
+	g.mu.Unlock()
+	g.transport.CloseIdleConnections()
+	if done {
+		g.hangUp()
+	}
+}
+
+// hangUp closes what is left. HTTP/2 may count a stream that has just ended as open, so that its connection is not idle yet.
+func (g *generation) hangUp() {
+	if g.identity == nil {
+		return
+	}
+	g.transport.CloseIdleConnections()
+	g.mu.Lock()
+	conns := make([]net.Conn, 0, len(g.conns))
+	for conn := range g.conns {
+		conns = append(conns, conn)
+	}
+	g.mu.Unlock()
+	for _, conn := range conns {
+		conn.Close()
+	}
+}
+
+// countedBody calls done once, when the body is closed. A body that can be written to, as after an upgrade, stays so.
+func countedBody(body io.ReadCloser, done func()) io.ReadCloser {
+	counted := &bodyCounter{ReadCloser: body, done: done}
+	if writer, ok := body.(io.Writer); ok {
+		return &upgradedBody{bodyCounter: counted, Writer: writer}
+	}
+	return counted
+}
+
+type bodyCounter struct {
+	io.ReadCloser
+	once sync.Once
+	done func()
+}
+
+// Close closes the body and counts it.
+func (b *bodyCounter) Close() error {
+	err := b.ReadCloser.Close()
+	b.once.Do(b.done)
+	return err
+}
+
+type upgradedBody struct {
+	*bodyCounter
+	io.Writer
+}

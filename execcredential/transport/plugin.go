@@ -1,0 +1,53 @@
+package transport
+
+import (
+	"context"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+)
+
+// run runs the plugin once: contract with standard input, then policy, then the process, then its answer. The
+// first two keep it from running and are not calls for the metric.
+func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (*execcredential.Credential, error) {
+	options := &s.pool.options
+	stdin, done, err := options.Terminal.lend(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	path, err := pluginexec.Lookup(s.config.Command)
+	if denied := options.Policy.Check(s.config.Command, path, pluginexec.Lookup); denied != nil {
+		return nil, denied
+	}
+	if err != nil {
+		options.Metrics.called(err)
+		return nil, err
+	}
+	info, err := execcredential.Info(s.config, s.cluster, stdin != nil)
+	if err != nil {
+		return nil, err
+	}
+	command := pluginexec.Command{
+		Path:      path,
+		Args:      s.config.Args,
+		Env:       execcredential.Environ(options.environ(), s.config, info),
+		Terminal:  stdin,
+		Stderr:    options.Stderr,
+		MaxStdout: options.MaxOutput,
+	}
+	if stdin == nil {
+		command.Timeout = options.timeout()
+	}
+	credential, err := answer(ctx, command, s.config.APIVersion)
+	options.Metrics.called(err)
+	return credential, err
+}
+
+func answer(ctx context.Context, command pluginexec.Command, version string) (*execcredential.Credential, error) {
+	result, err := pluginexec.Run(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	return execcredential.ParseAnswer(result.Stdout, version)
+}

@@ -1,0 +1,193 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+)
+
+// Source gives the credential of one configuration. It is safe for concurrent use.
+type Source struct {
+	*shared
+	mu     sync.Mutex
+	made   []*RoundTripper
+	closed bool
+}
+
+// shared is what all sources of one configuration have in common.
+type shared struct {
+	pool    *Pool
+	config  execcredential.ExecConfig
+	cluster *execcredential.Cluster
+	hints   hints
+	users   int // guarded by pool.mu
+
+	current atomic.Pointer[snapshot] // nil: ask login
+
+	mu      sync.Mutex
+	login   execcredential.Login
+	last    *snapshot // the newest, whether usable or not
+	flight  *flight
+	timer   *time.Timer
+	retired bool
+}
+
+// snapshot is a credential as requests read it, without a lock.
+type snapshot struct {
+	credential *execcredential.Credential
+	identity   *tls.Certificate // one pointer for as long as the certificate stays the same
+	header     []string         // the value of Authorization; nil without a token
+	serial     uint64           // counts the answers of a source
+	until      int64            // the last usable moment, in Unix nanoseconds
+	accepted   atomic.Bool      // the server has answered something else than 401
+}
+
+func newShared(pool *Pool, config execcredential.ExecConfig, cluster *execcredential.Cluster) *shared {
+	s := &shared{pool: pool, config: config}
+	if cluster != nil {
+		copied := *cluster
+		s.cluster = &copied
+	}
+	s.login.Backoff = pool.options.Backoff
+	if config.InteractiveMode != execcredential.Never && pool.options.Terminal != nil {
+		s.login.FreeRefusals = 1 // each run may be somebody's login
+	}
+	return s
+}
+
+// Credential returns a usable credential, and runs the plugin when there is none at hand.
+//
+// Callers wait together for one run; each leaves when its own context ends, with a *[WaitError], and the run is cancelled when nobody is
+// left. Every other error is a *[PluginError] that unwraps to the reason: *[execcredential.BackoffError] at once during
+// a pause, *[InteractiveError], *[execcredential.PolicyError], *[LookupError], *[StartError], *[ExitError], *[TimeoutError],
+// *[OutputTooLargeError], the errors of [execcredential.ParseAnswer], [ErrClosed].
+func (s *Source) Credential(ctx context.Context) (*execcredential.Credential, error) {
+	snap, err := s.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return snap.credential, nil
+}
+
+// GetClientCertificate is for the field of that name in a [tls.Config] that the caller keeps, beside [Source.Wrap]. An
+// answer without a certificate is an empty certificate: the server decides. Errors are those of Credential.
+func (s *Source) GetClientCertificate(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	snap, err := s.acquire(info.Context())
+	if err != nil {
+		return nil, err
+	}
+	if snap.identity == nil {
+		return &tls.Certificate{}, nil
+	}
+	return snap.identity, nil
+}
+
+// Reset forgets the credential and ends a pause, for a user who has just repaired a login. A run in flight goes on.
+func (s *Source) Reset() {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	s.current.Store(nil)
+	s.login = execcredential.Login{Backoff: s.login.Backoff, FreeRefusals: s.login.FreeRefusals}
+}
+
+// Close closes idle connections of the source's round trippers and lets the pool forget the configuration when it needs the room. It returns nil.
+func (s *Source) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	for _, rt := range s.made {
+		rt.retire()
+	}
+	s.pool.leave(s.shared)
+	return nil
+}
+
+// acquire returns a usable snapshot, without a lock when there is one.
+func (s *shared) acquire(ctx context.Context) (*snapshot, error) {
+	if snap := s.fresh(); snap != nil {
+		return snap, nil
+	}
+	waiting, snap, err := s.join()
+	switch {
+	case err != nil:
+		return nil, s.explained(err)
+	case waiting == nil:
+		return snap, nil
+	}
+	return s.wait(ctx, waiting)
+}
+
+func (s *shared) fresh() *snapshot {
+	snap := s.current.Load()
+	if snap == nil || snap.until != math.MaxInt64 && s.pool.options.now().UnixNano() > snap.until {
+		return nil
+	}
+	return snap
+}
+
+// refuse records a 401 for the credential of snap.
+func (s *shared) refuse(snap *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.login = s.login.Refused(s.pool.options.now(), snap.credential, snap.accepted.Load(), rand.Float64())
+	s.current.CompareAndSwap(snap, nil)
+}
+
+// publish makes credential what requests read. It is called with the lock held, after login has taken it.
+func (s *shared) publish(credential *execcredential.Credential) *snapshot {
+	next := &snapshot{credential: credential, identity: credential.Certificate(), until: math.MaxInt64}
+	if token := credential.Token(); !token.IsEmpty() {
+		next.header = []string{"Bearer " + token.Reveal()}
+	}
+	if until, _ := s.login.UsableUntil(); !until.IsZero() && until.Year() < 2200 { // beyond that nanoseconds overflow
+		next.until = until.UnixNano()
+	}
+	if s.last != nil {
+		next.serial = s.last.serial + 1
+	}
+	s.rotated(next)
+	s.last = next
+	s.current.Store(next)
+	return next
+}
+
+// rotated keeps the identity of an unchanged certificate, and reports a changed one.
+func (s *shared) rotated(next *snapshot) {
+	before := s.last
+	if before != nil && before.credential.SameCertificate(next.credential) {
+		next.identity = before.identity
+		return
+	}
+	if before != nil && before.identity != nil {
+		s.pool.options.Metrics.rotated(s.pool.options.now().Sub(before.identity.Leaf.NotBefore))
+	}
+	var notAfter time.Time
+	if next.identity != nil {
+		notAfter = next.identity.Leaf.NotAfter
+	}
+	s.pool.expires(s, notAfter)
+}
+
+// retire ends the source for good.
+func (s *shared) retire() {
+	s.mu.Lock()
+	s.retired = true
+	s.current.Store(nil)
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	if s.flight != nil {
+		s.flight.cancel(ErrClosed)
+	}
+	s.mu.Unlock()
+	s.pool.expires(s, time.Time{})
+}
