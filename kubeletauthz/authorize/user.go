@@ -1,0 +1,15 @@
+package authorize
+
+import authorizationv1 "k8s.io/api/authorization/v1"
+
+// User is who made a request, as authentication found.
+type User struct {
+	// Name is the user's name.
+	Name string
+	// UID is the user's unique ID; it may be empty.
+	UID string
+	// Groups are the user's groups, in the order authentication gave them.
+	Groups []string
+	// Extra is what authentication knows beyond that, such as a service account token's pod.
+	Extra map[string]authorizationv1.ExtraValue
+}
