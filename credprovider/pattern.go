@@ -14,7 +14,7 @@ import (
 // A pattern is a host with an optional port and an optional path, read as a URL without scheme. An image matches when the
 // ports are equal, both hosts have the same number of labels, each label of the pattern matches as in path.Match, and the
 // path of the pattern is a prefix of the image's: of the text, so "gcr.io/proj" matches "gcr.io/project2". There are no
-// wildcards in ports and paths. Case counts.
+// wildcards in ports and paths. Case counts. An IPv6 address needs a port: without one its brackets are a class of path.Match.
 //
 // Source: KEP-2133, matchImages; Kubernetes 1.36, URLsMatch.
 type Pattern struct {
@@ -99,7 +99,7 @@ func globMatches(pattern, host string) bool {
 	for {
 		label, patternRest, more := strings.Cut(pattern, ".")
 		target, hostRest, _ := strings.Cut(host, ".")
-		if label != target && label != "*" {
+		if label != "*" {
 			if ok, err := path.Match(label, target); !ok || err != nil {
 				return false
 			}
