@@ -14,7 +14,8 @@ const Redacted = "[redacted]"
 // Kubernetes API would send.
 //
 // Only the fields and the JSON form show the value. Every fmt verb, String and
-// log/slog print NAME=[redacted].
+// log/slog print NAME=[redacted]; fmt cannot ask an Env that sits in another
+// struct's unexported field, so keep it in none that is printed.
 //
 // Source: KEP-6035, PodExecOptions API type.
 type Env struct {

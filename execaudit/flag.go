@@ -3,6 +3,7 @@ package execaudit
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -48,12 +49,17 @@ func (f *EnvFlag) Set(text string) error {
 }
 
 // String returns the names, each as NAME=[redacted], joined by commas.
-func (f *EnvFlag) String() string {
+func (f EnvFlag) String() string {
 	shown := make([]string, len(f.envs))
 	for i, e := range f.envs {
 		shown[i] = e.String()
 	}
 	return strings.Join(shown, ",")
+}
+
+// Format writes String whatever the verb.
+func (f EnvFlag) Format(state fmt.State, _ rune) {
+	_, _ = io.WriteString(state, f.String())
 }
 
 // Type returns the word that pflag prints for the argument.

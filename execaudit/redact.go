@@ -73,12 +73,12 @@ func mayBeQueryParam(key string) bool {
 
 // nameOf returns "NAME=" when the escaped text begins with a name, else "".
 func nameOf(escaped string) string {
-	end := strings.IndexByte(escaped, '=')
-	if encoded := strings.Index(strings.ToUpper(escaped), "%3D"); encoded >= 0 && (end < 0 || encoded < end) {
-		end = encoded
-	}
+	end := strings.IndexAny(escaped, "=%") // no name holds a '%'
 	if end < 0 || end > maxShownNameBytes || !ValidName(escaped[:end]) {
 		return ""
 	}
-	return escaped[:end] + "="
+	if rest := escaped[end:]; rest[0] == '=' || strings.HasPrefix(rest, "%3D") || strings.HasPrefix(rest, "%3d") {
+		return escaped[:end] + "="
+	}
+	return ""
 }

@@ -31,8 +31,8 @@ func (e Exec) Decode(rawQuery string) ([]execaudit.Env, field.ErrorList) {
 	return execaudit.DecodeQuery(rawQuery, execaudit.Limits{})
 }
 
-// Validate returns envs as they may go to the kubelet, and every fault of
-// execaudit.Validate under the path env. It must run after mutating admission,
+// Validate returns envs, the same slice, when it may go to the kubelet, else nil
+// and every fault of execaudit.Validate under the path env. It must run after mutating admission,
 // or a webhook could add what a caller may not. With the gate ExecEnvVar off
 // the entries are dropped and not validated: nil, nil.
 //

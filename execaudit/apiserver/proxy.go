@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -47,30 +46,19 @@ func WithProxyCheck(next http.Handler, reserved execaudit.Reserved,
 
 // proxiesExec wants the decoded path, which is what the API server routes by.
 func proxiesExec(decoded string) bool {
-	segments := strings.Split(decoded, "/")
-	for i := range segments {
-		if strings.EqualFold(segments[i], "nodes") {
-			if rest, ok := afterProxy(segments[i+1:]); ok {
-				return servesExec(rest)
-			}
-		}
+	_, node, found := strings.Cut(decoded, "/nodes/")
+	if !found {
+		return false
 	}
-	return false
+	_, subresource, _ := strings.Cut(node, "/")
+	proxied, found := strings.CutPrefix(subresource, "proxy/")
+	return found && mayServeExec(proxied)
 }
 
-// afterProxy returns what follows NAME/proxy, with empty segments in between allowed.
-func afterProxy(segments []string) ([]string, bool) {
-	at := slices.Index(segments, "proxy")
-	if at < 1 {
-		return nil, false
-	}
-	return segments[at+1:], true
-}
-
-func servesExec(segments []string) bool {
-	proxied := "/" + strings.Join(segments, "/")
-	if strings.Contains(proxied, "%") || path.Clean(proxied) != strings.TrimSuffix(proxied, "/") && proxied != "/" {
-		return true
-	}
-	return len(segments) > 0 && segments[0] == "exec"
+// mayServeExec wants what follows proxy/.
+func mayServeExec(proxied string) bool {
+	clean := path.Clean("/" + proxied)
+	return strings.Contains(proxied, "%") ||
+		clean != "/"+strings.TrimSuffix(proxied, "/") ||
+		clean == "/exec" || strings.HasPrefix(clean, "/exec/")
 }

@@ -2,18 +2,21 @@ package journal
 
 import "time"
 
-// Bounds of what an intent keeps of a command line.
+// Bounds of what a record keeps of text that a caller chose. What is longer is
+// cut, since it must not keep a session out of the journal.
 const (
-	// MaxArgs is the most arguments.
+	// MaxArgs is the most arguments of a command line.
 	MaxArgs = 4096
 	// MaxArgvBytes is the most bytes over all arguments.
 	MaxArgvBytes = 64 << 10 // 64 KiB
+	// MaxTextBytes is the most bytes of an audit ID and of a reason. An audit
+	// ID that was cut names no audit event.
+	MaxTextBytes = 1 << 10 // 1 KiB
 )
 
 // Intent returns the record to append before a session's process is started.
-// What argv has beyond MaxArgs or MaxArgvBytes is left out and marked, since a
-// long command line must not keep a session out of the journal. argv is not
-// aliased.
+// What argv has beyond MaxArgs or MaxArgvBytes is left out and marked. argv is
+// not aliased.
 func Intent(session Session, argv []string, tty bool, at time.Time) Record {
 	r := record(KindIntent, session, at)
 	r.TTY = tty
@@ -42,11 +45,12 @@ func End(session Session, process Process, exitCode int, at time.Time) Record {
 func Lost(session Session, process Process, reason string, at time.Time) Record {
 	r := record(KindEnd, session, at)
 	r.Process = process
-	r.Reason = reason
+	r.Reason = cut(reason)
 	return r
 }
 
 func record(kind Kind, session Session, at time.Time) Record {
+	session.AuditID = cut(session.AuditID)
 	return Record{Version: Version, Kind: kind, Time: at.UTC().Round(0), Session: session}
 }
 
@@ -64,4 +68,8 @@ func bounded(argv []string) (kept []string, truncated bool) {
 		room -= len(arg)
 	}
 	return kept, false
+}
+
+func cut(text string) string {
+	return text[:min(len(text), MaxTextBytes)]
 }

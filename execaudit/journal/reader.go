@@ -91,7 +91,7 @@ func (r *Reader) readLine() ([]byte, error) {
 		line = append(line, part...)
 		switch {
 		case err == nil, err == io.EOF && len(line) > 0:
-			return bytes.TrimSpace(line), nil
+			return checkedLine(line)
 		case err != bufio.ErrBufferFull:
 			return nil, err
 		case len(line) > MaxLineBytes:
@@ -100,13 +100,23 @@ func (r *Reader) readLine() ([]byte, error) {
 	}
 }
 
+func checkedLine(line []byte) ([]byte, error) {
+	line = bytes.TrimSpace(line)
+	if len(line) > MaxLineBytes {
+		return nil, errLongLine
+	}
+	return line, nil
+}
+
+var errLongLine = fmt.Errorf("%w: over %d bytes", ErrLineTooLong, MaxLineBytes)
+
 // skipLine reads to the end of a line that is too long.
 func (r *Reader) skipLine() error {
 	for {
 		_, err := r.lines.ReadSlice('\n')
 		switch {
 		case err == nil, err == io.EOF:
-			return fmt.Errorf("%w: over %d bytes", ErrLineTooLong, MaxLineBytes)
+			return errLongLine
 		case err != bufio.ErrBufferFull:
 			return err
 		}

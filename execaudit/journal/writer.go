@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,10 +23,17 @@ var (
 	ErrLineTooLong = errors.New("journal record too long")
 )
 
+// File is what a Writer needs of an *os.File.
+type File interface {
+	io.WriteCloser
+	// Sync returns once all that was written is on disk.
+	Sync() error
+}
+
 // Writer appends records to a file. It is safe for concurrent use: records that
 // arrive while one is being synced share the next sync.
 type Writer struct {
-	file *os.File
+	file File
 
 	collect sync.Mutex // guards next
 	next    *batch
@@ -58,7 +66,15 @@ func Open(path string) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &Writer{file: file, next: new(batch), torn: torn}, nil
+	w := NewWriter(file)
+	w.torn = torn
+	return w, nil
+}
+
+// NewWriter returns a Writer that appends to file, which is empty or ends in a
+// newline. The Writer owns file from now on.
+func NewWriter(file File) *Writer {
+	return &Writer{file: file, next: new(batch)}
 }
 
 // endsTorn reports whether the last byte of file is not a newline.

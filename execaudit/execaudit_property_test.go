@@ -1,0 +1,145 @@
+package execaudit_test
+
+import (
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+func anyEnv() *rapid.Generator[env] {
+	return rapid.Custom(func(t *rapid.T) env {
+		e := env{
+			Name:  rapid.OneOf(rapid.StringMatching(`[A-C]{1,2}`), rapid.String(), rapid.Just(execaudit.AuditIDName)).Draw(t, "name"),
+			Value: rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "value"),
+		}
+		if rapid.IntRange(0, 9).Draw(t, "source") == 0 {
+			e.ValueFrom = &execaudit.ValueFrom{}
+		}
+		return e
+	})
+}
+
+func TestQueryLaws(t *testing.T) {
+	t.Run("EXA-32 what encodes decodes to itself, by our decoder and by net/url's", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			envs := rapid.SliceOfN(anyEnv(), 1, 8).Draw(t, "envs")
+			query, err := execaudit.EncodeQuery(envs)
+			if err != nil {
+				t.Skip("not encodable")
+			}
+			if got, faults := execaudit.DecodeQuery(query, execaudit.Limits{}); !reflect.DeepEqual(got, envs) {
+				t.Fatalf("DecodeQuery(%q) = %q, %v, want %q", query, execaudit.Environ(got), faults, execaudit.Environ(envs))
+			}
+			values, err := url.ParseQuery(query)
+			if got, want := values[execaudit.QueryParam], execaudit.Environ(envs); err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("ParseQuery(%q) = %q, %v, want %q", query, got, err, want)
+			}
+		})
+	})
+	t.Run("what decodes is what net/url finds", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			query := rapid.StringMatching(`((env|e%6ev|a|%z)?=?[A-C=%41+]{0,6}[&;]?){0,6}`).Draw(t, "query")
+			checkAgainstNetURL(t, query)
+		})
+	})
+}
+
+// checkAgainstNetURL holds what DecodeQuery accepts equal to what the standard
+// library's parser hands to a kubelet.
+func checkAgainstNetURL(t interface{ Fatalf(string, ...any) }, query string) {
+	envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
+	if len(faults) > 0 {
+		return
+	}
+	values, _ := url.ParseQuery(query)
+	want := values[execaudit.QueryParam]
+	if got := execaudit.Environ(envs); len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+		t.Fatalf("DecodeQuery(%q) = %q, net/url finds %q", query, got, want)
+	}
+}
+
+var namePattern = regexp.MustCompile(`\A(?:` + execaudit.NamePattern + `)\z`)
+
+// acceptable is the KEP's section Validation, read aloud.
+func acceptable(envs []env, reserved execaudit.Reserved) bool {
+	size, seen := 0, map[string]bool{}
+	for _, e := range envs {
+		upper := strings.ToUpper(e.Name)
+		if !namePattern.MatchString(e.Name) || seen[e.Name] || e.ValueFrom != nil ||
+			strings.Contains(e.Value, "\x00") || !utf8.ValidString(e.Value) ||
+			upper == "KUBERNETES_EXEC_AUDIT_ID" ||
+			reserved == execaudit.ReservePrefix && strings.HasPrefix(upper, "KUBERNETES_") {
+			return false
+		}
+		seen[e.Name] = true
+		size += len(e.Name) + len(e.Value)
+	}
+	return len(envs) <= 256 && size <= 32*1024
+}
+
+func TestValidateLaws(t *testing.T) {
+	reserved := rapid.SampledFrom([]execaudit.Reserved{execaudit.ReserveList, execaudit.ReservePrefix})
+	t.Run("EXA-2 EXA-4 EXA-7 EXA-8 accepts what an obvious model accepts", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
+			profile := reserved.Draw(t, "reserved")
+			faults := execaudit.Validate(envs, nil, profile)
+			if got, want := len(faults) == 0, acceptable(envs, profile); got != want {
+				t.Fatalf("Validate(%q) = %v, want accepted: %t", execaudit.Environ(envs), faults, want)
+			}
+		})
+	})
+	t.Run("EXA-9 each entry has the faults it has alone, but for duplicates and sums", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
+			var want []string
+			for i := range envs {
+				path := field.NewPath("env").Index(i)
+				for _, fault := range execaudit.Validate(envs[i:i+1], field.NewPath("env"), 0) {
+					want = append(want, strings.Replace(fault.Error(), "env[0]", path.String(), 1))
+				}
+			}
+			var got []string
+			for _, fault := range execaudit.Validate(envs, field.NewPath("env"), 0) {
+				if fault.Type != field.ErrorTypeDuplicate {
+					got = append(got, fault.Error())
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("Validate = %q, want %q", got, want)
+			}
+		})
+	})
+	t.Run("the order of entries does not decide", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
+			shuffled := rapid.Permutation(envs).Draw(t, "shuffled")
+			if a, b := execaudit.Validate(envs, nil, 0), execaudit.Validate(shuffled, nil, 0); (len(a) == 0) != (len(b) == 0) {
+				t.Fatalf("Validate = %v, shuffled %v", a, b)
+			}
+		})
+	})
+}
+
+func TestAssignmentLaws(t *testing.T) {
+	t.Run("EXA-24 what parses is NAME, '=' and the rest", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			text := rapid.StringMatching(`[A-Z=, ]{0,9}`).Draw(t, "text")
+			e, err := execaudit.ParseAssignment(text)
+			if err == nil && (e.Name+"="+e.Value != text || strings.Contains(e.Name, "=")) {
+				t.Fatalf("ParseAssignment(%q) = name %q, value %q", text, e.Name, e.Value)
+			}
+			if want := strings.IndexByte(text, '=') > 0; (err == nil) != want {
+				t.Fatalf("ParseAssignment(%q) = %v, want accepted: %t", text, err, want)
+			}
+		})
+	})
+}

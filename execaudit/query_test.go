@@ -1,0 +1,197 @@
+package execaudit_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+func TestEncodeQuery(t *testing.T) {
+	t.Run("EXA-14 env=NAME=VALUE in order, escaped", func(t *testing.T) {
+		envs := []env{{Name: "B", Value: "x y&z=1+2%;#"}, {Name: "A"}, {Name: "B", Value: "ü\n"}}
+		got, err := execaudit.EncodeQuery(envs)
+		if want := "env=B%3Dx+y%26z%3D1%2B2%25%3B%23&env=A%3D&env=B%3D%C3%BC%0A"; got != want || err != nil {
+			t.Errorf("EncodeQuery = %s, %v, want %s", got, err, want)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		if got, err := execaudit.EncodeQuery(nil); got != "" || err != nil {
+			t.Errorf("EncodeQuery(nil) = %q, %v", got, err)
+		}
+	})
+	bad := map[string]env{
+		"the name is empty":                                     {Value: "v"},
+		"the name holds '=', NUL or invalid UTF-8":              {Name: "A=B", Value: "v"},
+		"valueFrom may not be specified in an exec request":     {Name: "A", ValueFrom: &execaudit.ValueFrom{}},
+		"the value must not contain a NUL byte":                 {Name: "A", Value: "v\x00"},
+		"the value must be valid UTF-8":                         {Name: "A", Value: "v\xff"},
+		"the name holds '=', NUL or invalid UTF-8 (once again)": {Name: "A\xff", Value: "v"},
+	}
+	for reason, e := range bad {
+		t.Run("refused: "+reason, func(t *testing.T) {
+			_, err := execaudit.EncodeQuery([]env{{Name: "OK"}, e})
+			reason, _, _ := strings.Cut(reason, " (")
+			if want := "entry cannot travel in a query: env[1]: " + reason; !errors.Is(err, execaudit.ErrNotEncodable) || err.Error() != want {
+				t.Errorf("EncodeQuery = %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+func TestDecodeQuery(t *testing.T) {
+	cases := []struct {
+		name, query string
+		want        []env
+	}{
+		{"nothing", "", nil},
+		{"other parameters", "command=env&input=1&environment=A=1&ENV=A=1", nil},
+		{"EXA-16 in order, duplicates kept", "env=B=1&env=A=2&env=B=3", []env{{Name: "B", Value: "1"}, {Name: "A", Value: "2"}, {Name: "B", Value: "3"}}},
+		{"EXA-16 among others", "command=sh&env=A%3D1&input=1&env=B%3D2&tty=1", []env{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}},
+		{"the first '=' ends the name", "env=A=b=c%3Dd", []env{{Name: "A", Value: "b=c=d"}}},
+		{"EXA-3 an empty value", "env=A=", []env{{Name: "A"}}},
+		{"escapes", "env=A%3Dx+y%26z%2b%C3%BC%0a%25", []env{{Name: "A", Value: "x y&z+ü\n%"}}},
+		{"an escaped key", "%65n%76=A=1", []env{{Name: "A", Value: "1"}}},
+		{"a malformed key is another parameter", "%zz=A=1&e%6=B=2", nil},
+		{"empty segments", "&&env=A=1&&", []env{{Name: "A", Value: "1"}}},
+		{"a semicolon elsewhere", "command=a;b&env=A=1", []env{{Name: "A", Value: "1"}}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, faults := execaudit.DecodeQuery(c.query, execaudit.Limits{})
+			if !reflect.DeepEqual(got, c.want) || len(faults) > 0 {
+				t.Errorf("DecodeQuery(%q) = %q, %v, want %q", c.query, execaudit.Environ(got), faults, execaudit.Environ(c.want))
+			}
+		})
+	}
+}
+
+func TestDecodeQueryFaults(t *testing.T) {
+	cases := []struct {
+		name, query string
+		want        []string
+	}{
+		{"EXA-16 without '=', by position", "env=A=1&x=y&env=secret", []string{"env[1]: Invalid value: must be NAME=VALUE"}},
+		{"EXA-16 without anything", "env", []string{"env[0]: Invalid value: must be NAME=VALUE"}},
+		{"EXA-16 an empty name, by position", "env=A=1&env=%3Dsecret", []string{"env[1].name: Required value"}},
+		{"percent garbage", "env=A=%zz", []string{"env[0]: Invalid value: must not contain a malformed percent escape"}},
+		{"a cut escape", "env=A=%4", []string{"env[0]: Invalid value: must not contain a malformed percent escape"}},
+		{"a cut escape before the next parameter", "env=A=%&env=41=1", []string{"env[0]: Invalid value: must not contain a malformed percent escape"}},
+		{"a raw semicolon, where parsers disagree", "env=A=1;env=KUBERNETES_EXEC_AUDIT_ID=x", []string{"env[0]: Invalid value: must not contain an unescaped semicolon"}},
+		{"a raw newline", "env=A=1\n", []string{"env[0]: Invalid value: must not contain an unescaped control character"}},
+		{"a NUL in the value", "env=A=1%00", []string{"env[0].value: Invalid value: must not contain a NUL byte"}},
+		{"a NUL in the name", "env=A%00=1", []string{"env[0].name: Invalid value: must not contain a NUL byte"}},
+		{"invalid UTF-8 in the value", "env=A=%ff", []string{"env[0].value: Invalid value: must be valid UTF-8"}},
+		{"invalid UTF-8 in the name", "env=%ff=1", []string{"env[0].name: Invalid value: must be valid UTF-8"}},
+		{
+			"EXA-9 all at once", "env=1&env=OK=1&env==2&env=%&env=X=%00",
+			[]string{
+				"env[0]: Invalid value: must be NAME=VALUE",
+				"env[2].name: Required value",
+				"env[3]: Invalid value: must not contain a malformed percent escape",
+				"env[4].value: Invalid value: must not contain a NUL byte",
+			},
+		},
+		{
+			"EXA-5 10,000 parameters", strings.Repeat("env=A=1&", 10_000),
+			[]string{"env: Too many: 10000: must have at most 256 items"},
+		},
+		{
+			"EXA-6 a value of 1 MiB, and the faults around it", "env=1&env=A=" + strings.Repeat("%41", 1<<20) + "&env=2",
+			[]string{"env: Too long: may not be more than 32768 bytes", "env[0]: Invalid value: must be NAME=VALUE"},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, faults := execaudit.DecodeQuery(c.query, execaudit.Limits{})
+			if got != nil {
+				t.Errorf("DecodeQuery returned entries beside faults: %q", execaudit.Environ(got))
+			}
+			wantFaults(t, faults, c.want...)
+		})
+	}
+}
+
+func TestDecodeQueryLimits(t *testing.T) {
+	exact := "env=AB=cde&env=F=%41%42"
+	t.Run("EXA-6 sizes are those after decoding", func(t *testing.T) {
+		if envs, faults := execaudit.DecodeQuery(exact, execaudit.Limits{Entries: 2, Bytes: 8}); len(envs) != 2 {
+			t.Errorf("DecodeQuery at its limits: %v", faults)
+		}
+	})
+	t.Run("one byte less", func(t *testing.T) {
+		_, faults := execaudit.DecodeQuery(exact, execaudit.Limits{Bytes: 7})
+		wantFaults(t, faults, "env: Too long: may not be more than 7 bytes")
+	})
+	t.Run("one entry less", func(t *testing.T) {
+		_, faults := execaudit.DecodeQuery(exact, execaudit.Limits{Entries: 1})
+		wantFaults(t, faults, "env: Too many: 2: must have at most 1 item")
+	})
+}
+
+// TestHostileQueriesAreCheap counts bytes, which do not depend on the machine: what is
+// refused must not be decoded first.
+func TestHostileQueriesAreCheap(t *testing.T) {
+	hostile := map[string]string{
+		"10,000 parameters":         strings.Repeat("env=A=1&", 10_000),
+		"10,000 without '='":        strings.Repeat("env&", 10_000),
+		"a 1 MiB value":             "env=A=" + strings.Repeat("x", 1<<20),
+		"a 1 MiB escaped value":     "env=A=" + strings.Repeat("%41", 1<<20),
+		"1 MiB of percent signs":    "env=A=" + strings.Repeat("%", 1<<20),
+		"a 1 MiB key":               strings.Repeat("e%6e", 1<<18) + "=A",
+		"1 MiB in 256 bad segments": strings.Repeat("env=%"+strings.Repeat("x", 4<<10)+"&", 256),
+	}
+	for name, query := range hostile {
+		t.Run(name, func(t *testing.T) {
+			got := allocated(func() { _, _ = execaudit.DecodeQuery(query, execaudit.Limits{}) })
+			if got > 256<<10 {
+				t.Errorf("DecodeQuery allocates %d bytes, want at most 256 KiB", got)
+			}
+		})
+	}
+}
+
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestReservedInQuery(t *testing.T) {
+	const fault = "env[%d].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
+	id := "KUBERNETES_EXEC_AUDIT_ID"
+	cases := []struct {
+		name, query string
+		want        []string
+	}{
+		{"nothing", "", nil},
+		{"others", "command=" + id + "&env=A=" + id, nil},
+		{"EXA-25 plain", "env=A=1&env=" + id + "=x", []string{fmt.Sprintf(fault, 1)}},
+		{"EXA-25 escaped", "e%6Ev=%4b" + id[1:] + "%3Dx", []string{fmt.Sprintf(fault, 0)}},
+		{"EXA-25 without a value", "env=" + id, []string{fmt.Sprintf(fault, 0)}},
+		{"EXA-25 behind a semicolon", "a=1;env=" + id + "=x", []string{fmt.Sprintf(fault, 0)}},
+		{"EXA-25 unreadable", "env=%zz", []string{"env[0]: Invalid value: must not contain a malformed percent escape"}},
+		{"EXA-25 under an unreadable key", "%zz=" + id + "=x", []string{fmt.Sprintf(fault, 0)}},
+		{"EXA-25 behind 300 others", strings.Repeat("env=A=1&", 300) + "env=" + id + "=x", []string{"env: Too many: 257: must have at most 256 items"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			wantFaults(t, execaudit.ReservedInQuery(c.query, execaudit.ReserveList), c.want...)
+		})
+	}
+	t.Run("EXA-25 what url.ParseQuery finds is found", func(t *testing.T) {
+		values, err := url.ParseQuery("e%6ev=KUBERNETES%5FX%3D1")
+		if err != nil || values.Get("env") != "KUBERNETES_X=1" {
+			t.Fatalf("ParseQuery = %v, %v", values, err)
+		}
+		wantFaults(t, execaudit.ReservedInQuery("e%6ev=KUBERNETES%5FX%3D1", execaudit.ReservePrefix),
+			"env[0].name: Forbidden: KUBERNETES_X is reserved by Kubernetes: it begins with KUBERNETES_")
+	})
+}
