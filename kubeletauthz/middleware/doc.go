@@ -1,0 +1,18 @@
+// Package middleware guards the kubelet's API in a net/http handler chain.
+//
+//	guard, err := middleware.New(middleware.Options{
+//		Authenticator: authenticator, Mapper: mapper, Authorizer: authorizer,
+//	})
+//	server := &http.Server{Handler: guard(mux)}
+//
+// Refusals have the kubelet's own status codes and bodies, which agents and dashboards read: 401 Unauthorized; 403 Forbidden
+// with user, verb and subresources; 500 when a question had no answer. Whatever goes wrong, the next handler does not run.
+//
+// The guard stands directly around the router: anything between the two that rewrites the path would run another handler
+// than the one that was asked for. It passes the ResponseWriter on as it is, so WebSocket and SPDY upgrades work. With
+// go-restful it is a filter by restful.HttpMiddlewareHandlerToFilter(guard).
+//
+// A kubelet without authorization uses authorize.AlwaysAllow; one without authentication (the read-only port) no guard.
+//
+// Source: KEP-2862, Design Details; bodies as in the kubelet of Kubernetes 1.36.
+package middleware
