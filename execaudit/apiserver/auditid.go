@@ -28,7 +28,7 @@ const (
 // is not changed: next gets a copy when something is removed.
 func WithAuditIDCheck(next http.Handler, clients ClientIDs) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ids, set := r.Header[execaudit.AuditIDHeader]; set && !keeps(clients, ids) {
+		if ids := r.Header.Values(execaudit.AuditIDHeader); len(ids) > 0 && !keeps(clients, ids) {
 			r = withoutAuditID(r)
 		}
 		next.ServeHTTP(w, r)

@@ -1,0 +1,307 @@
+package apiserver_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/apiserver"
+)
+
+type env = execaudit.Env
+
+var bothGates = execaudit.Gates{ExecEnvVar: true, ExecRequestID: true}
+
+// counter is a Recorder that can be read.
+type counter struct {
+	mu    sync.Mutex
+	count map[apiserver.Result]int
+}
+
+func (c *counter) AuditIDInjected(result apiserver.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == nil {
+		c.count = make(map[apiserver.Result]int)
+	}
+	c.count[result]++
+}
+
+func mustParse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestInject(t *testing.T) {
+	const base = "https://n:10250/exec/ns/p/c?command=sh&command=-c&command=echo+%24A&input=1&output=1&tty=1"
+	const id = "f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8"
+	requestIDOff := execaudit.Gates{ExecEnvVar: true}
+	requestIDAlone := execaudit.Gates{ExecRequestID: true}
+	caller := []env{{Name: "B", Value: "x y&z=1"}, {Name: "A"}}
+	cases := []struct {
+		name    string
+		gates   execaudit.Gates
+		url     string
+		envs    []env
+		auditID string
+		want    string
+		result  apiserver.Result
+	}{
+		{
+			"EXA-10 EXA-15 both gates on, no PodExecOptions.Env at all", bothGates, base, nil, id,
+			base + "&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.Injected,
+		},
+		{"EXA-10 the ID is escaped", bothGates, base, nil, "a b&c=%", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Da+b%26c%3D%25", apiserver.Injected},
+		{
+			"EXA-10 odd parameters stay as they are", bothGates, "https://n/exec?&z=%zz;x&a&a=&env=A=1&&#f", nil, "i",
+			"https://n/exec?&z=%zz;x&a&a=&env=A=1&&&env=KUBERNETES_EXEC_AUDIT_ID%3Di#f", apiserver.Injected,
+		},
+		{"EXA-10 no query before", bothGates, "https://n/exec", nil, "i", "https://n/exec?env=KUBERNETES_EXEC_AUDIT_ID%3Di", apiserver.Injected},
+		{"EXA-11 no ID", bothGates, base, nil, "", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
+		{"EXA-11 an ID that no environment can carry", bothGates, base, nil, "a\x00", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
+		{"an ID that is not UTF-8", bothGates, base, nil, "\xff", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
+		{"an ID of over 1 KiB", bothGates, base, nil, strings.Repeat("x", 1025), base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
+		{"EXA-12 ExecRequestID off", requestIDOff, base, nil, id, base, apiserver.Skipped},
+		{"EXA-12 ExecRequestID off, with Env", requestIDOff, base, caller, id, base + "&env=B%3Dx+y%26z%3D1&env=A%3D", apiserver.Skipped},
+		{
+			"EXA-14 the caller's entries first", bothGates, base, caller, id,
+			base + "&env=B%3Dx+y%26z%3D1&env=A%3D&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.Injected,
+		},
+		{"EXA-12 both off", execaudit.Gates{}, base, nil, id, base, apiserver.Skipped},
+		{"EXA-29 ExecEnvVar off drops Env here too", execaudit.Gates{}, base, caller, id, base, apiserver.Skipped},
+		{"EXA-1 ExecRequestID alone has no effect", requestIDAlone, base, caller, id, base, apiserver.Skipped},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var counts counter
+			u := mustParse(t, c.url)
+			exec := apiserver.Exec{Gates: c.gates, Recorder: &counts}
+			got, result, err := exec.Inject(u, c.envs, c.auditID)
+			if err != nil || got.String() != c.want || result != c.result {
+				t.Fatalf("Inject = %v, %s, %v, want %s, %s", got, result, err, c.want, c.result)
+			}
+			if !reflect.DeepEqual(counts.count, map[apiserver.Result]int{c.result: 1}) {
+				t.Errorf("counted %v, want one %s", counts.count, c.result)
+			}
+			if u.String() != c.url {
+				t.Errorf("the caller's URL became %s", u)
+			}
+		})
+	}
+}
+
+func TestInjectOwnsNothing(t *testing.T) {
+	envs := append(make([]env, 0, 9), env{Name: "A"})
+	if _, _, err := (apiserver.Exec{Gates: bothGates}).Inject(mustParse(t, "https://n/exec"), envs, "i"); err != nil {
+		t.Fatal(err)
+	}
+	if got := envs[:2][1]; got != (env{}) {
+		t.Errorf("Inject wrote %s behind the caller's slice", got)
+	}
+}
+
+func TestInjectRefuses(t *testing.T) {
+	var counts counter
+	exec := apiserver.Exec{Gates: bothGates, Recorder: &counts}
+	t.Run("what Validate would not have passed, without counting it", func(t *testing.T) {
+		got, _, err := exec.Inject(mustParse(t, "https://n/exec"), []env{{Name: "A", Value: "hunter2\x00"}}, "i")
+		if got != nil || err == nil || strings.Contains(err.Error(), "hunter2") || counts.count != nil {
+			t.Errorf("Inject = %v, %v, counted %v", got, err, counts.count)
+		}
+	})
+}
+
+func TestInjectLaws(t *testing.T) {
+	t.Run("EXA-10 EXA-14 the kubelet finds what was there, then the caller's, then the ID last", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			query := rapid.StringMatching(`([a-e]=[A-C]{0,2}){0,1}(&[a-e]=[A-C]{0,2}){0,3}`).Draw(t, "query")
+			id := rapid.StringN(1, 40, 64).Draw(t, "id")
+			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
+				return env{Name: rapid.StringMatching(`[A-C]{1,2}`).Draw(t, "name"), Value: rapid.StringMatching(`[ -~äö\n]{0,5}`).Draw(t, "value")}
+			}), 0, 4).Draw(t, "envs")
+			if strings.Contains(id, "\x00") {
+				t.Skip("not carriable")
+			}
+			got, _, err := apiserver.Exec{Gates: bothGates}.Inject(&url.URL{Path: "/exec", RawQuery: query}, envs, id)
+			if err != nil || !strings.HasPrefix(got.RawQuery, query) {
+				t.Fatalf("Inject = %v, %v, want %q and more", got, err, query)
+			}
+			want := append(execaudit.Environ(envs), execaudit.AuditIDName+"="+id)
+			if found := got.Query()["env"]; !reflect.DeepEqual(found, want) {
+				t.Fatalf("a kubelet finds %q, want %q", found, want)
+			}
+		})
+	})
+}
+
+func TestDecodeAndValidate(t *testing.T) {
+	on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
+	t.Run("EXA-32 admission sees a structured list", func(t *testing.T) {
+		got, faults := on.Decode("command=sh&env=A%3D1%2C2&stdin=true&env=B%3D")
+		if want := []env{{Name: "A", Value: "1,2"}, {Name: "B"}}; !reflect.DeepEqual(got, want) || faults != nil {
+			t.Errorf("Decode = %q, %v", execaudit.Environ(got), faults)
+		}
+	})
+	t.Run("EXA-29 gate off: dropped and not validated", func(t *testing.T) {
+		if got, faults := (apiserver.Exec{}).Decode("env=%zz&env=1"); got != nil || faults != nil {
+			t.Errorf("Decode = %v, %v, want nothing", got, faults)
+		}
+		if got, faults := (apiserver.Exec{}).Validate([]env{{Name: execaudit.AuditIDName}, {}}); got != nil || faults != nil {
+			t.Errorf("Validate = %v, %v, want nothing", got, faults)
+		}
+	})
+	t.Run("EXA-14 EXA-25 what a mutating webhook adds is validated", func(t *testing.T) {
+		decoded, _ := on.Decode("env=A%3D1")
+		mutated := append(decoded, env{Name: execaudit.AuditIDName, Value: "fake"})
+		got, faults := on.Validate(mutated)
+		want := "env[1].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
+		if got != nil || len(faults) != 1 || faults[0].Error() != want {
+			t.Errorf("Validate = %v, %v, want %s", got, faults, want)
+		}
+	})
+	t.Run("EXA-7 the profile is the option's", func(t *testing.T) {
+		envs := []env{{Name: "KUBERNETES_SERVICE_HOST", Value: "x"}}
+		if got, faults := on.Validate(envs); len(got) != 1 || faults != nil {
+			t.Errorf("list: Validate = %v, %v", got, faults)
+		}
+		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
+		if got, faults := prefix.Validate(envs); got != nil || len(faults) != 1 {
+			t.Errorf("prefix: Validate = %v, %v", got, faults)
+		}
+	})
+	t.Run("faults of the client's URL", func(t *testing.T) {
+		if got, faults := on.Decode("env=A&env==1"); got != nil || len(faults) != 2 {
+			t.Errorf("Decode = %v, %v, want two faults", got, faults)
+		}
+	})
+}
+
+func TestWithAuditIDCheck(t *testing.T) {
+	cases := []struct {
+		name    string
+		clients apiserver.ClientIDs
+		ids     []string
+		keeps   bool
+	}{
+		{"EXA-26 a good one stays", apiserver.CheckClientIDs, []string{"f4a3b2c1-5d6e"}, true},
+		{"EXA-26 64 characters stay", apiserver.CheckClientIDs, []string{strings.Repeat("x", 64)}, true},
+		{"EXA-26 65 go", apiserver.CheckClientIDs, []string{strings.Repeat("x", 65)}, false},
+		{"EXA-26 another character goes", apiserver.CheckClientIDs, []string{"a/b"}, false},
+		{"EXA-26 an empty one goes", apiserver.CheckClientIDs, []string{""}, false},
+		{"EXA-26 two go, since readers disagree", apiserver.CheckClientIDs, []string{"a", "b"}, false},
+		{"EXA-26 all are ignored by option", apiserver.IgnoreClientIDs, []string{"good"}, false},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			request := httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/n/pods/p/exec", nil)
+			for _, id := range c.ids {
+				request.Header.Add(execaudit.AuditIDHeader, id)
+			}
+			request.Header.Set("Authorization", "Bearer x")
+			var seen http.Header
+			next := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header })
+			apiserver.WithAuditIDCheck(next, c.clients).ServeHTTP(httptest.NewRecorder(), request)
+
+			if got := seen.Values(execaudit.AuditIDHeader); (len(got) > 0) != c.keeps {
+				t.Errorf("the next handler sees %q, want kept: %t", got, c.keeps)
+			}
+			if seen.Get("Authorization") == "" {
+				t.Error("another header is gone")
+			}
+			if got := request.Header.Values(execaudit.AuditIDHeader); !reflect.DeepEqual(got, c.ids) {
+				t.Errorf("the caller's request changed: %q", got)
+			}
+		})
+	}
+	t.Run("none", func(t *testing.T) {
+		called := false
+		next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true })
+		apiserver.WithAuditIDCheck(next, apiserver.IgnoreClientIDs).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		if !called {
+			t.Error("the next handler was not called")
+		}
+	})
+}
+
+func TestCheckProxied(t *testing.T) {
+	const forged = "?env=KUBERNETES_EXEC_AUDIT_ID%3Dfake"
+	refused := []string{
+		"/api/v1/nodes/n/proxy/exec/ns/p/c",
+		"/api/v1/nodes/n:10250/proxy/exec/ns/p/c",
+		"/api/v1/nodes/https:n:10250/proxy/exec",
+		"/api/v1/nodes/nodes/proxy/exec/ns/p/c",
+		"/api/v1/nodes/n/proxy//exec/ns/p/c",
+		"/api/v1/nodes/n/proxy/./exec/ns/p/c",
+		"/api/v1/nodes/n/proxy/healthz/../exec/ns/p/c",
+		"/api/v1/nodes/n/proxy/%65xec/ns/p/c",
+		"/api/v1/nodes/n/proxy/%2565xec/ns/p/c",
+		"/api/v1/nodes/n/proxy/healthz%2f..%2fexec/ns/p/c",
+		"/api/v1/nodes/n/proxy%2fexec/ns/p/c",
+		"/prefix/api/v1/nodes/n/proxy/exec/ns/p/c",
+	}
+	for _, path := range refused {
+		t.Run("EXA-25 refused on "+path, func(t *testing.T) {
+			faults := apiserver.CheckProxied(mustParse(t, path+forged), execaudit.ReserveList)
+			want := "env[0].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
+			if len(faults) != 1 || faults[0].Error() != want {
+				t.Errorf("CheckProxied = %v, want %s", faults, want)
+			}
+		})
+	}
+	passed := []string{
+		"/api/v1/nodes/n/proxy/executor" + forged,
+		"/api/v1/nodes/n/proxy/healthz" + forged,
+		"/api/v1/nodes/n/proxy" + forged,
+		"/api/v1/nodes/n/proxy/" + forged,
+		"/api/v1/nodes/n/status" + forged,
+		"/api/v1/nodes/exec" + forged,
+		"/api/v1/namespaces/ns/pods/p/exec" + forged, // Validate's part
+		"/api/v1/nodes/n/proxy/exec/ns/p/c?env=A%3D1&command=KUBERNETES_EXEC_AUDIT_ID",
+		"/api/v1/nodes/n/proxy/exec/ns/p/c",
+	}
+	for _, path := range passed {
+		t.Run("not looked at or clean: "+path, func(t *testing.T) {
+			if faults := apiserver.CheckProxied(mustParse(t, path), execaudit.ReserveList); faults != nil {
+				t.Errorf("CheckProxied = %v, want nil", faults)
+			}
+		})
+	}
+}
+
+func TestWithProxyCheck(t *testing.T) {
+	reached := false
+	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })
+	refuse := func(w http.ResponseWriter, _ *http.Request, faults field.ErrorList) {
+		http.Error(w, faults.ToAggregate().Error(), http.StatusForbidden)
+	}
+	handler := apiserver.WithProxyCheck(next, execaudit.ReservePrefix, refuse)
+	serve := func(target string) *httptest.ResponseRecorder {
+		reached = false
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+		return w
+	}
+	t.Run("EXA-25 a forgery does not reach the proxy", func(t *testing.T) {
+		w := serve("/api/v1/nodes/n/proxy/exec/ns/p/c?env=KUBERNETES_X%3Dfake")
+		if reached || w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "KUBERNETES_X is reserved") {
+			t.Errorf("reached %t, %d %s", reached, w.Code, w.Body)
+		}
+	})
+	t.Run("all else does", func(t *testing.T) {
+		if w := serve("/api/v1/nodes/n/proxy/exec/ns/p/c?env=A%3Dx"); !reached || w.Code != http.StatusOK {
+			t.Errorf("reached %t, %d", reached, w.Code)
+		}
+	})
+}
