@@ -1,0 +1,109 @@
+package kubelet
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/lanyard-dev/lanyard/examples/gates"
+)
+
+// Config is what a kubelet is told: its fields are the keys of the configuration
+// file, and /configz shows it. It holds no secret, only where secrets are.
+type Config struct {
+	// NodeName is the node's name.
+	NodeName string `json:"nodeName"`
+	// Kubeconfig is the file with the API server's address and the node's credentials.
+	Kubeconfig string `json:"kubeconfig"`
+	// RootDirectory holds the pods' volumes and logs and the records of pulled images.
+	RootDirectory string `json:"rootDirectory"`
+	// RuntimeEndpoint is the runtime's socket, as unix:///path.
+	RuntimeEndpoint string `json:"containerRuntimeEndpoint"`
+	// ImageEndpoint is the image service's socket; empty is the runtime's.
+	ImageEndpoint string `json:"imageServiceEndpoint,omitempty"`
+	// Address is where the API is served, a loopback address with a port; port 0 takes a free one.
+	Address string `json:"address"`
+	// TLSCertFile and TLSPrivateKeyFile are the serving certificate.
+	TLSCertFile       string `json:"tlsCertFile"`
+	TLSPrivateKeyFile string `json:"tlsPrivateKeyFile"`
+	// ClientCAFile signs the client certificates that are accepted.
+	ClientCAFile string `json:"clientCAFile"`
+	// Authorization says who decides about requests; empty is Webhook.
+	Authorization AuthorizationMode `json:"authorizationMode,omitempty"`
+	// CacheAuthorizedTTL and CacheUnauthorizedTTL are how long answers are remembered; 0 is 5m and 30s, negative not at all.
+	CacheAuthorizedTTL   metav1.Duration `json:"cacheAuthorizedTTL,omitempty"`
+	CacheUnauthorizedTTL metav1.Duration `json:"cacheUnauthorizedTTL,omitempty"`
+	// HardenedVerbs makes exec, attach, run and portForward ask for "create" whatever the method.
+	HardenedVerbs bool `json:"hardenedVerbs,omitempty"`
+	// EmulatedMinor is the Kubernetes minor version whose gates and tables apply; 0 is the newest.
+	EmulatedMinor int `json:"emulatedMinor,omitempty"`
+	// FeatureGates are gates by name, beside their defaults.
+	FeatureGates map[string]bool `json:"featureGates,omitempty"`
+	// RequireExecEnvSupport refuses an exec that carries an environment to a runtime that would lose it.
+	RequireExecEnvSupport bool `json:"requireExecEnvSupport,omitempty"`
+	// TrustedExecUsers and TrustedExecGroups may send reserved environment names: the API server's client identity.
+	TrustedExecUsers  []string `json:"trustedExecUsers,omitempty"`
+	TrustedExecGroups []string `json:"trustedExecGroups,omitempty"`
+	// SyncFrequency is how often the runtime is asked what changed; 0 is half a second.
+	SyncFrequency metav1.Duration `json:"syncFrequency,omitempty"`
+	// RestartBackoff is the first wait of a container that ends again and again; 0 is ten seconds.
+	RestartBackoff metav1.Duration `json:"restartBackoff,omitempty"`
+}
+
+// AuthorizationMode is who decides about requests.
+type AuthorizationMode string
+
+// The modes of the kubelet's own configuration.
+const (
+	Webhook     AuthorizationMode = "Webhook"     // the API server, by SubjectAccessReview
+	AlwaysAllow AuthorizationMode = "AlwaysAllow" // nobody: every authenticated request passes
+)
+
+// LoadConfig reads a configuration file, YAML or JSON. An unknown key is an error.
+func LoadConfig(file string) (Config, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Config{}, err
+	}
+	var c Config
+	if err := yaml.UnmarshalStrict(bytes.TrimSpace(data), &c); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", filepath.Base(file), err)
+	}
+	return c, nil
+}
+
+// Validate returns every fault at once.
+func (c Config) Validate() error {
+	var faults []error
+	need := func(key, value string) {
+		if value == "" {
+			faults = append(faults, fmt.Errorf("%s: required", key))
+		}
+	}
+	need("nodeName", c.NodeName)
+	need("kubeconfig", c.Kubeconfig)
+	need("rootDirectory", c.RootDirectory)
+	need("containerRuntimeEndpoint", c.RuntimeEndpoint)
+	need("tlsCertFile", c.TLSCertFile)
+	need("tlsPrivateKeyFile", c.TLSPrivateKeyFile)
+	need("clientCAFile", c.ClientCAFile)
+	if c.Authorization != "" && c.Authorization != Webhook && c.Authorization != AlwaysAllow {
+		faults = append(faults, fmt.Errorf("authorizationMode: %q is neither Webhook nor AlwaysAllow", c.Authorization))
+	}
+	return errors.Join(faults...)
+}
+
+func (c Config) minor() int {
+	if c.EmulatedMinor == 0 {
+		return gates.MaxMinor
+	}
+	return c.EmulatedMinor
+}
+
+func (c Config) relist() time.Duration { return c.SyncFrequency.Duration }
