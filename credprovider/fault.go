@@ -82,10 +82,12 @@ func (p place) add(kind FaultKind, field, value, detail string) {
 	*p.faults = append(*p.faults, &Fault{File: p.origin.File, Field: path, Kind: kind, Value: value, Detail: detail})
 }
 
-func (p place) required(field, detail string)     { p.add(Required, field, "", detail) }
-func (p place) forbidden(field, detail string)    { p.add(Forbidden, field, "", detail) }
-func (p place) invalid(field, value, rule string) { p.add(Invalid, field, fmt.Sprintf("%q", value), rule) }
-func (p place) duplicate(field, value string)     { p.add(Duplicate, field, fmt.Sprintf("%q", value), "") }
+func (p place) required(field, detail string)  { p.add(Required, field, "", detail) }
+func (p place) forbidden(field, detail string) { p.add(Forbidden, field, "", detail) }
+func (p place) invalid(field, value, rule string) {
+	p.add(Invalid, field, fmt.Sprintf("%q", value), rule)
+}
+func (p place) duplicate(field, value string) { p.add(Duplicate, field, fmt.Sprintf("%q", value), "") }
 
 func (p place) unsupported(field, value string, supported ...string) {
 	quoted := make([]string, len(supported))

@@ -91,7 +91,9 @@ func TestValidate(t *testing.T) {
 		{"CRP-26 required keys without required account", token(func(a *credprovider.TokenAttributes) {
 			a.RequireServiceAccount, a.RequiredServiceAccountAnnotationKeys = &no, []string{"a/b"}
 		}), []string{`providers[1].tokenAttributes.requiredServiceAccountAnnotationKeys: Forbidden: requireServiceAccount cannot be false when requiredServiceAccountAnnotationKeys is set`}},
-		{"CRP-26 key is no qualified name", token(func(a *credprovider.TokenAttributes) { a.OptionalServiceAccountAnnotationKeys = []string{"cantendwithadash-"} }),
+		{"CRP-26 key is no qualified name", token(func(a *credprovider.TokenAttributes) {
+			a.OptionalServiceAccountAnnotationKeys = []string{"cantendwithadash-"}
+		}),
 			[]string{`providers[1].tokenAttributes.optionalServiceAccountAnnotationKeys[0]: Invalid value: "cantendwithadash-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`}},
 		{"CRP-26 upper case in a key is let pass", token(func(a *credprovider.TokenAttributes) {
 			a.RequiredServiceAccountAnnotationKeys = []string{"UPPER.io/Name", "upper.io/name"}

@@ -1,0 +1,121 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/credprovider"
+)
+
+// Status is what a gate said.
+type Status string
+
+// The answers of a gate.
+const (
+	// Pass: on to the next gate.
+	Pass Status = "pass"
+	// Fail: the provider gives no credentials.
+	Fail Status = "FAIL"
+	// Unknown: what the gate needs was not given.
+	Unknown Status = "unknown"
+)
+
+// Gate is a condition for a plugin to be run.
+type Gate string
+
+// The gates, in the order in which a lookup goes through them.
+const (
+	// GateConfig: the provider breaks no rule.
+	GateConfig Gate = "configuration"
+	// GateImage: one of its patterns matches.
+	GateImage Gate = "image"
+	// GatePlugin: its executable is there.
+	GatePlugin Gate = "plugin"
+	// GateAccount: the pod has the service account that it wants.
+	GateAccount Gate = "service account"
+	// GateAnnotations: the service account has the annotations that it wants.
+	GateAnnotations Gate = "annotations"
+	// GateToken: the node may have a token with its audience.
+	GateToken Gate = "token"
+	// GateKey: the cache key can be made.
+	GateKey Gate = "cache key"
+)
+
+// Step is one gate of one provider.
+type Step struct {
+	Gate   Gate   `json:"gate"`
+	Status Status `json:"status"`
+	// Reason says why, in one line.
+	Reason string `json:"reason"`
+}
+
+// Trace is the way of one provider: its gates up to the first that fails.
+type Trace struct {
+	Provider string `json:"provider"`
+	// Origin is where the provider was read.
+	Origin string `json:"origin"`
+	Steps  []Step `json:"steps"`
+	// Runs is set when no gate failed: the plugin is run unless its answer is cached.
+	Runs bool `json:"runs"`
+	// Request is what the plugin would be sent, with the token redacted; nil unless Runs.
+	Request *credprovider.Request `json:"request,omitempty"`
+}
+
+// Report is the answer to a question.
+type Report struct {
+	// Reference is the image as it was asked for, Image its normalised repository: empty when it has none.
+	Reference string `json:"reference"`
+	Image     string `json:"image"`
+	// Fault says what is wrong with the reference or with the configuration as a whole; empty when nothing is.
+	Fault string `json:"fault,omitempty"`
+	// Providers are the traces in the order of the configuration.
+	Providers []Trace `json:"providers"`
+}
+
+// Runs reports whether any plugin would be run.
+func (r Report) Runs() bool {
+	for _, trace := range r.Providers {
+		if trace.Runs {
+			return true
+		}
+	}
+	return false
+}
+
+// String returns the report for people, several lines.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "image %s", r.Reference)
+	if r.Image != "" {
+		fmt.Fprintf(&b, " is matched as %s", r.Image)
+	}
+	b.WriteString("\n")
+	if r.Fault != "" {
+		fmt.Fprintf(&b, "%s\n", r.Fault)
+	}
+	for _, trace := range r.Providers {
+		trace.write(&b)
+	}
+	if !r.Runs() {
+		b.WriteString("no plugin is run: the pull has no credentials from providers\n")
+	}
+	return b.String()
+}
+
+func (t Trace) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\nprovider %s (%s)\n", t.Provider, t.Origin)
+	for _, step := range t.Steps {
+		fmt.Fprintf(b, "  %-8s %-16s %s\n", step.Status, step.Gate, step.Reason)
+	}
+	if t.Request == nil {
+		return
+	}
+	fmt.Fprintf(b, "  sends    image=%s", t.Request.Image)
+	if !t.Request.ServiceAccountToken.IsEmpty() {
+		fmt.Fprintf(b, " token=%v", t.Request.ServiceAccountToken)
+	}
+	if len(t.Request.ServiceAccountAnnotations) > 0 {
+		fmt.Fprintf(b, " annotations=%v", t.Request.ServiceAccountAnnotations)
+	}
+	b.WriteString("\n")
+}

@@ -1,0 +1,8 @@
+// Package check takes a credential provider plugin, made with whatever, through the protocol.
+//
+//	report := check.Run(ctx, "/usr/libexec/credential-providers/my-plugin", check.Options{Image: "registry.example.io/app"})
+//	if !report.OK() { fmt.Print(report) }
+//
+// It runs the plugin about ten times. A plugin that has to reach a service it cannot reach here refuses, which the protocol
+// allows: what could not be seen then is inconclusive, not a failure.
+package check
