@@ -1,76 +1,82 @@
 package supgroups
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 )
 
-// groupTable resolves one group name and collects the groups whose rows list one member.
+// groupTable resolves one group name and collects the groups whose rows list one member. Either may be left out.
 type groupTable struct {
-	wantName string // "" when no name is to be resolved
-	member   []byte // empty when no memberships are to be collected
-	skipped  Skipped
+	name, member finder
+	skipped      Skipped
 
 	found bool
 	gid   uint32
 	hits  []hit  // ascending by ID, each once
 	names []byte // the names of all hits, joined
-	full  bool   // more than MaxGroups hits
+	full  bool   // there were more than MaxGroups hits
 
-	openRow row
-	list    memberList
+	long longRow
 }
 
 // hit is a group that lists the member; its name is a part of groupTable.names.
 type hit struct {
 	gid        uint32
-	start, end int
+	start, end uint32
 }
 
-func (t *groupTable) rows(block []byte, line int) (n int, done bool) {
-	for len(block) > 0 {
-		end := bytes.IndexByte(block, '\n')
-		if end < 0 {
-			t.row(block, line+n)
-			return n + 1, t.done()
+// usualHits is room for the groups of nearly every user.
+const usualHits = 32
+
+func (t *groupTable) rows(block []byte, line int) (done bool) {
+	t.name.reset()
+	t.member.reset()
+	for i := t.seek(block, 0); i < len(block); {
+		start, end := rowAround(block, i)
+		r, fault := parseRow(block[start:end], false, 1)
+		if t.use(r, listsMember(r.rest, t.member.text), fault) {
+			t.skipped.add(lineAt(block, start, line), fault)
 		}
-		t.row(block[:end], line+n)
-		block = block[end+1:]
-		n++
+		if t.done() {
+			return true
+		}
+		i = t.seek(block, end)
 	}
-	return n, t.done()
+	return false
 }
 
-func (t *groupTable) row(b []byte, line int) {
-	r, ok := t.head(b, false, line)
-	if ok && listsMember(r.rest, t.member) {
+func (t *groupTable) seek(block []byte, from int) int {
+	i := t.member.seek(block, from)
+	if !t.found {
+		i = min(i, t.name.seek(block, from))
+	}
+	return i
+}
+
+// use takes a row, and reports whether it would have counted but for its fault.
+func (t *groupTable) use(r row, lists bool, fault Fault) (skipped bool) {
+	named := !t.found && t.name.text != "" && string(r.name) == t.name.text
+	if fault != FaultNone {
+		return named || lists
+	}
+	if named {
+		t.found, t.gid = true, r.id[0]
+	}
+	if lists {
 		t.add(r)
 	}
-}
-
-// head reads the head of a row, and resolves the wanted name with it.
-func (t *groupTable) head(b []byte, open bool, line int) (r row, ok bool) {
-	r, fault := parseRow(b, open, 1)
-	if fault != FaultNone {
-		t.skipped.add(line, fault)
-		return r, false
-	}
-	if !t.found && r.name != nil && string(r.name) == t.wantName {
-		t.found, t.gid = true, r.ids[0]
-	}
-	return r, r.name != nil && len(t.member) > 0
+	return false
 }
 
 func (t *groupTable) done() bool {
-	return t.full || len(t.member) == 0 && t.found
+	return t.full || t.member.text == "" && t.found
 }
 
 func (t *groupTable) add(r row) {
 	at, known := len(t.hits), false
 	// Files are mostly ascending, so the end is looked at before the search.
-	if at > 0 && t.hits[at-1].gid >= r.ids[0] {
-		at, known = slices.BinarySearchFunc(t.hits, r.ids[0], func(h hit, gid uint32) int { return cmp.Compare(h.gid, gid) })
+	if at > 0 && t.hits[at-1].gid >= r.id[0] {
+		at, known = slices.BinarySearchFunc(t.hits, r.id[0], func(h hit, gid uint32) int { return cmp.Compare(h.gid, gid) })
 	}
 	if known {
 		return
@@ -79,31 +85,15 @@ func (t *groupTable) add(r row) {
 		t.full = true
 		return
 	}
-	start := len(t.names)
+	if t.hits == nil {
+		t.hits, t.names = make([]hit, 0, usualHits), make([]byte, 0, usualHits*len(r.name))
+	}
+	start := uint32(len(t.names))
 	t.names = append(t.names, r.name...)
-	t.hits = slices.Insert(t.hits, at, hit{gid: r.ids[0], start: start, end: len(t.names)})
+	t.hits = slices.Insert(t.hits, at, hit{gid: r.id[0], start: start, end: uint32(len(t.names))})
 }
 
-func (t *groupTable) open(start []byte, line int) (done bool) {
-	r, ok := t.head(start, true, line)
-	t.list = memberList{want: t.member, ended: !ok}
-	if ok {
-		t.openRow = row{name: bytes.Clone(r.name), ids: r.ids}
-		t.list.extend(r.rest)
-	}
-	return t.done()
-}
-
-func (t *groupTable) extend(part []byte) { t.list.extend(part) }
-
-func (t *groupTable) close() (done bool) {
-	if t.list.close() {
-		t.add(t.openRow)
-	}
-	return t.done()
-}
-
-// groups returns the hits as groups of the image.
+// groups appends the hits as groups of the image.
 func (t *groupTable) groups(into []Group) []Group {
 	names := string(t.names)
 	for _, h := range t.hits {

@@ -3,25 +3,30 @@ package supgroups
 import "bytes"
 
 // listsMember reports whether want is one of the comma-separated names in b, which holds the end of a row whole and
-// trimmed. The list ends at a colon. Names are compared byte for byte; blanks within the list are part of the names.
-func listsMember(b, want []byte) bool {
-	for from := 0; ; {
-		i := bytes.Index(b[from:], want)
-		if i < 0 {
-			return false
+// trimmed. The list ends at a colon. Names are compared byte for byte; blanks within the list are part of the names. An
+// empty want is in no list.
+func listsMember(b []byte, want string) bool {
+	if want == "" {
+		return false
+	}
+	if end := bytes.IndexByte(b, ':'); end >= 0 {
+		b = b[:end]
+	}
+	for {
+		end := bytes.IndexByte(b, ',')
+		if end < 0 {
+			return string(b) == want
 		}
-		i += from
-		from = i + len(want)
-		if i > 0 && b[i-1] != ',' || from < len(b) && b[from] != ',' && b[from] != ':' {
-			continue
+		if string(b[:end]) == want {
+			return true
 		}
-		return bytes.IndexByte(b[:i], ':') < 0
+		b = b[end+1:]
 	}
 }
 
 // memberList answers the same question for a list that comes in parts of any size.
 type memberList struct {
-	want  []byte
+	want  string
 	ended bool // a colon ended the list
 	found bool
 	at    int  // how many bytes of the current name agree with want, or -1
@@ -52,7 +57,8 @@ func (l *memberList) step(c byte) {
 	}
 }
 
-// close ends the row, whose trailing blanks do not count, and reports whether the list had the name.
+// close ends the row, whose trailing blanks do not count, and reports whether the list had the name. A name that itself
+// ends in a blank cannot be the last of a row.
 func (l *memberList) close() bool {
-	return l.found || !l.ended && l.at == len(l.want)
+	return l.found || !l.ended && l.at == len(l.want) && !isBlank(l.want[l.at-1])
 }

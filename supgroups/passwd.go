@@ -1,10 +1,11 @@
 package supgroups
 
-import "bytes"
+import "strconv"
 
 // passwdTable looks for the first usable row of a user, by name or by ID.
 type passwdTable struct {
 	want    Ref
+	find    finder
 	skipped Skipped
 
 	found    bool
@@ -12,43 +13,57 @@ type passwdTable struct {
 	uid, gid uint32
 }
 
-func (t *passwdTable) rows(block []byte, line int) (n int, done bool) {
-	for len(block) > 0 {
-		end := bytes.IndexByte(block, '\n')
-		if end < 0 {
-			return n + 1, t.row(block, false, line+n)
-		}
-		if t.row(block[:end], false, line+n) {
-			return n + 1, true
-		}
-		block = block[end+1:]
-		n++
+func (t *passwdTable) set(want Ref) {
+	t.want = want
+	text := want.Name
+	if want.Numeric {
+		// The digits stand before a colon, whatever zeros stand before them.
+		text = strconv.FormatUint(uint64(want.ID), 10) + ":"
 	}
-	return n, false
+	t.find.set(text)
 }
 
-func (t *passwdTable) row(b []byte, open bool, line int) (done bool) {
+func (t *passwdTable) rows(block []byte, line int) (done bool) {
+	t.find.reset()
+	for i := t.find.seek(block, 0); i < len(block); {
+		start, end := rowAround(block, i)
+		if fault := t.row(block[start:end], false); fault != FaultNone {
+			t.skipped.add(lineAt(block, start, line), fault)
+		}
+		if t.found {
+			return true
+		}
+		i = t.find.seek(block, end)
+	}
+	return false
+}
+
+// row takes a row and returns its fault, if it is the user's and has one.
+func (t *passwdTable) row(b []byte, open bool) Fault {
 	r, fault := parseRow(b, open, 2)
-	if fault != FaultNone {
-		t.skipped.add(line, fault)
-		return false
+	if !t.matches(r) {
+		return FaultNone
 	}
-	if r.name == nil || !t.matches(r) {
-		return false
+	if fault == FaultNone {
+		t.found, t.name, t.uid, t.gid = true, string(r.name), r.id[0], r.id[1]
 	}
-	t.found, t.name, t.uid, t.gid = true, string(r.name), r.ids[0], r.ids[1]
-	return true
+	return fault
 }
 
 func (t *passwdTable) matches(r row) bool {
 	if t.want.Numeric {
-		return r.ids[0] == t.want.ID
+		return r.ids > 0 && r.id[0] == t.want.ID
 	}
-	return string(r.name) == t.want.Name
+	return r.name != nil && string(r.name) == t.want.Name
 }
 
 // open is all there is to a long row: what this table needs is in the head.
-func (t *passwdTable) open(start []byte, line int) (done bool) { return t.row(start, true, line) }
+func (t *passwdTable) open(start []byte, line int) (done bool) {
+	if fault := t.row(start, true); fault != FaultNone {
+		t.skipped.add(line, fault)
+	}
+	return t.found
+}
 
 func (t *passwdTable) extend([]byte) {}
 

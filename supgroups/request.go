@@ -73,22 +73,27 @@ func imagePrincipal(s string) (principal, error) {
 	return p, err
 }
 
-// asked returns the groups that the request names, unsorted.
-func (r *Request) asked() ([]Group, error) {
-	groups := make([]Group, 0, len(r.SupplementalGroups)+2)
+// checkGroups checks the groups that the request names.
+func (r *Request) checkGroups() error {
 	for i, v := range r.SupplementalGroups {
-		gid, ok := inRange(v)
-		if !ok {
-			return nil, &IDError{Field: fmt.Sprintf("supplementalGroups[%d]", i), Value: strconv.FormatInt(v, 10)}
+		if _, ok := inRange(v); !ok {
+			return &IDError{Field: fmt.Sprintf("supplementalGroups[%d]", i), Value: strconv.FormatInt(v, 10)}
 		}
-		groups = append(groups, Group{ID: gid, Origin: OriginRequested})
 	}
 	if r.FSGroup != nil {
-		gid, err := checkID("fsGroup", *r.FSGroup)
-		if err != nil {
-			return nil, err
-		}
-		groups = append(groups, Group{ID: gid, Origin: OriginFSGroup})
+		_, err := checkID("fsGroup", *r.FSGroup)
+		return err
 	}
-	return groups, nil
+	return nil
+}
+
+// appendGroups appends the groups that the request names, once they are checked.
+func (r *Request) appendGroups(groups []Group) []Group {
+	for _, v := range r.SupplementalGroups {
+		groups = append(groups, Group{ID: uint32(v), Origin: OriginRequested})
+	}
+	if r.FSGroup != nil {
+		groups = append(groups, Group{ID: uint32(*r.FSGroup), Origin: OriginFSGroup})
+	}
+	return groups
 }

@@ -3,6 +3,7 @@ package supgroups
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Resolve returns the user and groups that the first process of a container starts with, given the image's /etc/passwd and
@@ -31,71 +32,89 @@ func Resolve(req Request, passwd, group io.Reader) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	asked, err := req.asked()
-	if err != nil {
+	if err := req.checkGroups(); err != nil {
 		return Identity{}, err
 	}
-	id := Identity{UserFrom: who.userFrom, GroupFrom: who.groupFrom}
-	buf := make([]byte, blockBytes)
-	if err := id.readPasswd(who, req.Policy, passwd, buf); err != nil {
-		return Identity{Passwd: id.Passwd}, err
+	s := new(scan)
+	s.req, s.who = req, who
+	if err := s.readPasswd(passwd); err != nil {
+		return Identity{Passwd: s.passwd.skipped}, err
 	}
-	if err := id.readGroup(who, req.Policy, asked, group, buf); err != nil {
-		return Identity{Passwd: id.Passwd, Group: id.Group}, err
+	if err := s.readGroup(group); err != nil {
+		return Identity{Passwd: s.passwd.skipped, Group: s.group.skipped}, err
 	}
-	return id, nil
+	return s.identity()
 }
 
-// readPasswd sets the user, and the group unless one is asked for.
-func (id *Identity) readPasswd(who principal, p Policy, passwd io.Reader, buf []byte) error {
-	id.UID, id.GID, id.Username = who.user.ID, who.group.ID, who.user.Name
-	if passwd != nil && (p == Merge || who.group.IsZero() || !who.user.Numeric) {
-		t := passwdTable{want: who.user}
-		err := feed(passwd, buf, &t)
-		id.Passwd = t.skipped
-		if err != nil {
+// scan is one resolution, in one value so that it is one allocation.
+type scan struct {
+	feeder feeder
+	req    Request
+	who    principal
+	passwd passwdTable
+	group  groupTable
+}
+
+// readPasswd completes who: the user's ID and name, and the group unless one is asked for.
+func (s *scan) readPasswd(file io.Reader) error {
+	who, t := &s.who, &s.passwd
+	needed := s.req.Policy == Merge || who.group.IsZero() || !who.user.Numeric
+	if file != nil && needed {
+		t.set(who.user)
+		if err := s.feeder.feed(file, t); err != nil {
 			return fmt.Errorf("passwd: %w", err)
 		}
-		if t.found {
-			id.UID, id.Username = t.uid, t.name
-			if who.group.IsZero() {
-				id.GID, id.GroupFrom = t.gid, SourcePasswd
-			}
-			return nil
+	}
+	if !t.found {
+		if !who.user.Numeric {
+			return fmt.Errorf("%w: no passwd row has the name %q", ErrUnknownUser, who.user.Name)
 		}
+		who.group.Numeric = who.group.Name == ""
+		return nil
 	}
-	if !who.user.Numeric {
-		return fmt.Errorf("%w: no passwd row has the name %q", ErrUnknownUser, who.user.Name)
+	if who.group.IsZero() {
+		who.group, who.groupFrom = Ref{ID: t.gid, Numeric: true}, SourcePasswd
 	}
+	who.user = Ref{ID: t.uid, Name: t.name, Numeric: true}
 	return nil
 }
 
-// readGroup sets the group if it is asked for by name, and the supplementary groups.
-func (id *Identity) readGroup(who principal, p Policy, asked []Group, group io.Reader, buf []byte) error {
-	t := groupTable{wantName: who.group.Name}
-	if p == Merge {
-		t.member = []byte(id.Username)
+// readGroup resolves the group's name, if it is asked for by one, and collects the memberships.
+func (s *scan) readGroup(file io.Reader) error {
+	who, t := &s.who, &s.group
+	t.name.set(who.group.Name)
+	// A name with a comma cannot be in a list that is split at commas.
+	if s.req.Policy == Merge && !strings.Contains(who.user.Name, ",") {
+		t.member.set(who.user.Name)
 	}
-	if group != nil && (t.wantName != "" || len(t.member) > 0) {
-		err := feed(group, buf, &t)
-		id.Group = t.skipped
-		if err != nil {
+	if file != nil && (t.name.text != "" || t.member.text != "") {
+		if err := s.feeder.feed(file, t); err != nil {
 			return fmt.Errorf("group: %w", err)
 		}
 	}
 	if t.full {
 		return fmt.Errorf("%w: the image has more than %d", ErrTooManyGroups, MaxGroups)
 	}
-	if t.wantName != "" {
-		if !t.found {
-			return fmt.Errorf("%w: no group row has the name %q", ErrUnknownGroup, t.wantName)
-		}
-		id.GID = t.gid
+	if who.group.Numeric {
+		return nil
 	}
-	groups := append(asked, Group{ID: id.GID, Origin: OriginPrimary})
-	id.Groups = merge(t.groups(groups))
-	if len(id.Groups) > MaxGroups {
-		return fmt.Errorf("%w: more than %d", ErrTooManyGroups, MaxGroups)
+	if !t.found {
+		return fmt.Errorf("%w: no group row has the name %q", ErrUnknownGroup, who.group.Name)
 	}
+	who.group = Ref{ID: t.gid, Numeric: true}
 	return nil
+}
+
+func (s *scan) identity() (Identity, error) {
+	groups := make([]Group, 0, len(s.req.SupplementalGroups)+2+len(s.group.hits))
+	groups = append(groups, Group{ID: s.who.group.ID, Origin: OriginPrimary})
+	groups = merge(s.group.groups(s.req.appendGroups(groups)))
+	if len(groups) > MaxGroups {
+		return Identity{}, fmt.Errorf("%w: %d exceed %d", ErrTooManyGroups, len(groups), MaxGroups)
+	}
+	return Identity{
+		UID: s.who.user.ID, GID: s.who.group.ID, Username: s.who.user.Name,
+		UserFrom: s.who.userFrom, GroupFrom: s.who.groupFrom,
+		Groups: groups, Passwd: s.passwd.skipped, Group: s.group.skipped,
+	}, nil
 }

@@ -1,51 +1,66 @@
 package supgroups
 
-// row is the head of one row of either file: its name and IDs, and what follows them.
+// row is what one row of either file says. On a fault it holds what could still be read.
 type row struct {
 	name []byte
-	ids  [2]uint32
-	rest []byte
+	id   [2]uint32 // passwd: uid and gid; group: gid
+	ids  int       // how many of id were read
+	rest []byte    // what follows the last ID: a group's members
 }
 
 // parseRow reads the first fields of b: a name, a password, and one or two IDs. An open row has more bytes than b holds.
-// The fault is FaultNone for a usable row; a blank row or a comment has no name and no fault.
+// A blank row or a comment is an empty row without a fault. Of several faults the first in the order of their constants is
+// not promised: the name is judged first, then the fields in their order.
 func parseRow(b []byte, open bool, ids int) (row, Fault) {
 	b = trimBlanks(b, !open)
 	if len(b) == 0 || b[0] == '#' {
 		return row{}, FaultNone
 	}
-	if b[0] == '+' || b[0] == '-' {
-		return row{}, FaultNIS
+	head, short := b, FaultFields
+	if open || len(b) > MaxRowHead {
+		head, short = b[:min(len(b), MaxRowHead)], FaultLong
 	}
-	limit, short := len(b), FaultFields
-	if open || limit > MaxRowHead {
-		limit, short = min(limit, MaxRowHead), FaultLong
-	}
-	var r row
-	name := fieldEnd(b[:limit], 0)
-	if name == limit {
+	end := fieldEnd(head, 0)
+	if end == len(head) && short == FaultLong {
 		return row{}, short
 	}
-	if name == 0 || name > MaxNameBytes {
-		return row{}, FaultName
-	}
-	r.name = b[:name]
-	at := fieldEnd(b[:limit], name+1)
-	for i := range ids {
-		if at == limit {
-			return row{}, short
+	r := row{name: head[:end]}
+	fault := nameFault(r.name)
+	at := fieldEnd(head, end+1)
+	for range ids {
+		if at >= len(head) {
+			return r, first(fault, short)
 		}
 		start := at + 1
-		if at = fieldEnd(b[:limit], start); at == limit && short == FaultLong {
-			return row{}, short
+		at = fieldEnd(head, start)
+		if at == len(head) && short == FaultLong {
+			return r, first(fault, short)
 		}
-		var fault Fault
-		if r.ids[i], fault = rowID(b[start:at]); fault != FaultNone {
-			return row{}, fault
+		id, bad := rowID(head[start:at])
+		if fault = first(fault, bad); bad == FaultNone {
+			r.id[r.ids] = id
+			r.ids++
 		}
 	}
 	r.rest = b[min(at+1, len(b)):]
-	return r, FaultNone
+	return r, fault
+}
+
+func nameFault(name []byte) Fault {
+	switch {
+	case len(name) == 0 || len(name) > MaxNameBytes:
+		return FaultName
+	case name[0] == '+' || name[0] == '-':
+		return FaultNIS
+	}
+	return FaultNone
+}
+
+func first(a, b Fault) Fault {
+	if a != FaultNone {
+		return a
+	}
+	return b
 }
 
 // fieldEnd returns the index of the next colon at or after i, or len(b). Fields are a few bytes long, so a plain loop

@@ -8,18 +8,20 @@ import (
 const (
 	// MaxRowHead is how many bytes the name, password and IDs of a row may take together. What follows them, a list of
 	// members for example, may have any length.
-	MaxRowHead = 4 << 10 // 4 KiB
+	MaxRowHead = 1 << 10 // 1 KiB
 
-	// blockBytes is what is held of a file at a time: large enough that most rows are seen whole, small enough to stay in
-	// the first-level cache.
-	blockBytes = 16 << 10 // 16 KiB
+	// blockBytes is what is held of a file at a time: most rows are seen whole, and a block stays in the first-level
+	// cache.
+	blockBytes = 4 << 10 // 4 KiB
+
+	// maxEmptyReads is how often in a row a reader may return nothing before it is given up.
+	maxEmptyReads = 100
 )
 
-// table takes the rows of one file in order.
+// table takes the rows of one file in order. Each method reports whether it wants no more; line counts from 1.
 type table interface {
-	// rows takes whole rows, each ending in a newline except perhaps the file's last; line is the number of the first. It
-	// returns how many it took and whether it wants no more.
-	rows(block []byte, line int) (n int, done bool)
+	// rows takes whole rows, each ending in a newline except perhaps the file's last.
+	rows(block []byte, line int) (done bool)
 	// open takes the first bytes, at least MaxRowHead of them, of a row that is longer than a block.
 	open(start []byte, line int) (done bool)
 	// extend takes the next bytes of the open row.
@@ -28,11 +30,21 @@ type table interface {
 	close() (done bool)
 }
 
-// feed streams r through t, holding one block at a time.
-func feed(r io.Reader, buf []byte, t table) error {
-	f := feeder{r: r, buf: buf, line: 1}
+// feeder streams one file through a table, holding one block at a time.
+type feeder struct {
+	buf  []byte
+	n    int // bytes of buf in use
+	line int
+	long bool // a row longer than buf is open
+}
+
+func (f *feeder) feed(r io.Reader, t table) error {
+	if f.buf == nil {
+		f.buf = make([]byte, blockBytes)
+	}
+	f.n, f.line, f.long = 0, 1, false
 	for {
-		err := f.fill()
+		err := f.fill(r)
 		// After a failed read the last row may be cut short, and half an ID is another ID: only the end of the file ends a row.
 		last := err == io.EOF
 		if f.take(t, last) || last {
@@ -44,18 +56,10 @@ func feed(r io.Reader, buf []byte, t table) error {
 	}
 }
 
-type feeder struct {
-	r    io.Reader
-	buf  []byte
-	n    int // bytes of buf in use
-	line int
-	long bool // a row longer than buf is open
-}
-
 // fill reads until the block is full or the reader ends.
-func (f *feeder) fill() error {
+func (f *feeder) fill(r io.Reader) error {
 	for empty := 0; f.n < len(f.buf); {
-		n, err := f.r.Read(f.buf[f.n:])
+		n, err := r.Read(f.buf[f.n:])
 		f.n += n
 		if err != nil {
 			return err
@@ -69,36 +73,28 @@ func (f *feeder) fill() error {
 	return nil
 }
 
-// maxEmptyReads is how often a reader may return nothing in a row before it is given up.
-const maxEmptyReads = 100
-
 // take hands the block to t and keeps what is not yet a whole row.
 func (f *feeder) take(t table, last bool) (done bool) {
 	rest := f.buf[:f.n]
 	if f.long {
-		if rest, done = f.finish(t, rest, last); done {
-			return true
+		if rest, done = f.finish(t, rest, last); done || f.long {
+			f.n = 0
+			return done
 		}
-	}
-	if f.long {
-		f.n = 0
-		return false
 	}
 	whole := bytes.LastIndexByte(rest, '\n') + 1
 	if last {
 		whole = len(rest)
 	}
 	if whole > 0 {
-		n, done := t.rows(rest[:whole], f.line)
-		if done {
+		if t.rows(rest[:whole], f.line) {
 			return true
 		}
-		f.line += n
+		f.line += bytes.Count(rest[:whole], newline)
 	}
 	rest = rest[whole:]
 	if len(rest) == len(f.buf) {
-		f.long = true
-		f.n = 0
+		f.n, f.long = 0, true
 		return t.open(rest, f.line)
 	}
 	f.n = copy(f.buf, rest)
@@ -108,16 +104,31 @@ func (f *feeder) take(t table, last bool) (done bool) {
 // finish hands t more of the open row, up to its end where that is in sight, and returns what follows it.
 func (f *feeder) finish(t table, b []byte, last bool) (rest []byte, done bool) {
 	i := bytes.IndexByte(b, '\n')
-	if i < 0 {
-		t.extend(b)
-		if !last {
-			return nil, false
-		}
-		f.long = false
-		return nil, t.close()
+	if i >= 0 {
+		rest, b = b[i+1:], b[:i]
+		f.line++
 	}
-	t.extend(b[:i])
+	t.extend(b)
+	if i < 0 && !last {
+		return nil, false
+	}
 	f.long = false
-	f.line++
-	return b[i+1:], t.close()
+	return rest, t.close()
+}
+
+var newline = []byte{'\n'}
+
+// rowAround returns the bounds of the row that holds block[i], without its newline.
+func rowAround(block []byte, i int) (start, end int) {
+	start = bytes.LastIndexByte(block[:i], '\n') + 1
+	end = bytes.IndexByte(block[i:], '\n')
+	if end < 0 {
+		return start, len(block)
+	}
+	return start, i + end
+}
+
+// lineAt returns the line number of the row that starts at block[start], the block's first row having number line.
+func lineAt(block []byte, start, line int) int {
+	return line + bytes.Count(block[:start], newline)
 }

@@ -45,7 +45,9 @@ type Report struct {
 	Fault Fault
 }
 
-// Skipped tells which rows of one file were not used. Comments and blank lines are not among them.
+// Skipped tells which rows of one file were not used though they were about the user or the group in question: from
+// Resolve, rows that have the user's name or ID, the group's name, or the user among their members. CheckPasswd and
+// CheckGroup tell it of whole files. Comments and blank lines are not among them.
 type Skipped struct {
 	// Rows is how many were skipped.
 	Rows int
