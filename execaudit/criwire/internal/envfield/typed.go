@@ -76,7 +76,7 @@ func (f *typedField) read(m protoreflect.Message) ([]execaudit.Env, error) {
 		return nil, nil
 	}
 	if err := bound(list.Len(), 0); err != nil {
-		return nil, err
+		return nil, err // before the slice is made
 	}
 	envs := make([]execaudit.Env, list.Len())
 	size := 0
@@ -84,8 +84,11 @@ func (f *typedField) read(m protoreflect.Message) ([]execaudit.Env, error) {
 		pair := list.Get(i).Message()
 		envs[i] = execaudit.Env{Name: content(pair, f.key), Value: content(pair, f.value)}
 		size += len(envs[i].Name) + len(envs[i].Value)
+		if err := bound(len(envs), size); err != nil {
+			return nil, err
+		}
 	}
-	return envs, bound(len(envs), size)
+	return envs, nil
 }
 
 func content(pair protoreflect.Message, fd protoreflect.FieldDescriptor) string {
