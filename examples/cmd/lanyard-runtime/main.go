@@ -1,0 +1,59 @@
+// Command lanyard-runtime is the reference CRI runtime; see package runtime.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/lanyard-dev/lanyard/examples/parts"
+	"github.com/lanyard-dev/lanyard/examples/runtime"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "lanyard-runtime:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var c runtime.Config
+	flags := flag.NewFlagSet("lanyard-runtime", flag.ContinueOnError)
+	flags.StringVar(&c.Root, "root", "/var/lib/lanyard-runtime", "state `folder`")
+	flags.StringVar(&c.Socket, "socket", "/run/lanyard-runtime.sock", "`path` of the CRI socket")
+	flags.StringVar(&c.Runc, "runc", "", "`path` of the low-level runtime (default: as built by make parts)")
+	flags.StringVar(&c.Monitor, "monitor", "", "`path` of lanyard-monitor (default: as built by make parts)")
+	flags.StringVar(&c.Node, "node", "", "`name` of this machine in the exec journal (default: the host name)")
+	flags.BoolVar(&c.PlayOld, "play-old", false, "behave like a runtime without ExecRequest.envs")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if err := findParts(&c); err != nil {
+		return err
+	}
+	s, err := runtime.New(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	return errors.Join(s.Serve(ctx), s.Close())
+}
+
+func findParts(c *runtime.Config) (err error) {
+	for name, path := range map[string]*string{"runc": &c.Runc, "lanyard-monitor": &c.Monitor} {
+		if *path == "" {
+			if *path, err = parts.Find(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package runtime
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+// journalEntry writes the records of one exec session. A nil entry writes none.
+type journalEntry struct {
+	server  *Server
+	session journal.Session
+	process journal.Process
+}
+
+// intend records that a process is about to be started; it returns once that is on disk.
+func (s *Server) intend(c *container, what call) (*journalEntry, error) {
+	e := &journalEntry{server: s, session: s.journalSession(c, auditID(what.envs))}
+	return e, s.journal.Append(journal.Intent(e.session, what.cmd, what.tty, time.Now()))
+}
+
+func (s *Server) journalSession(c *container, auditID string) journal.Session {
+	out := journal.Session{
+		Node: s.config.Node, ContainerID: c.record.ID, ExecID: newID()[:32], AuditID: auditID,
+		SandboxID: c.record.SandboxID, Container: c.config.GetMetadata().GetName(),
+	}
+	if b := s.sandbox(c.record.SandboxID); b != nil {
+		m := b.config.GetMetadata()
+		out.Namespace, out.Pod, out.PodUID = m.GetNamespace(), m.GetName(), m.GetUid()
+	}
+	return out
+}
+
+// started records the process. It runs already, so an error cannot stop it; it is logged.
+func (e *journalEntry) started(p monitor.Started) {
+	if e == nil {
+		return
+	}
+	e.process = journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID()}
+	e.append(journal.Start(e.session, e.process, p.At))
+}
+
+// end records how the session ended; with an error, the exit code is not known.
+func (e *journalEntry) end(code int, err error) {
+	if e == nil {
+		return
+	}
+	if err != nil {
+		e.append(journal.Lost(e.session, e.process, err.Error(), time.Now()))
+		return
+	}
+	e.append(journal.End(e.session, e.process, code, time.Now()))
+}
+
+func (e *journalEntry) append(r journal.Record) {
+	if err := e.server.journal.Append(r); err != nil {
+		e.server.config.Logger.Error("exec journal", "kind", r.Kind, "err", err)
+	}
+}
+
+// bootID tells this boot's clock ticks from another's; empty if the kernel does not say.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// closeJournal ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
+// went.
+func (s *Server) closeJournal() error {
+	open, err := openSessions(s.config.Journal)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	w, err := journal.Open(s.config.Journal)
+	if err != nil {
+		return err
+	}
+	for _, r := range open {
+		err = errors.Join(err, w.Append(journal.Lost(r.Session, r.Process, "runtime restarted", time.Now())))
+	}
+	return errors.Join(err, w.Close())
+}
+
+// openSessions returns the last record of each session in the journal that has no end.
+func openSessions(path string) (map[journal.SessionKey]journal.Record, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	open := map[journal.SessionKey]journal.Record{}
+	for records := journal.NewReader(f, path); ; {
+		r, err := records.Next()
+		var line *journal.LineError
+		switch {
+		case err == io.EOF:
+			return open, nil
+		case errors.As(err, &line):
+			// A crash can leave half a line. It is not a session that anybody could find.
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if r.Kind == journal.KindEnd {
+			delete(open, r.SessionKey())
+			continue
+		}
+		open[r.SessionKey()] = r
+	}
+}

@@ -1,0 +1,101 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/disk"
+	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
+)
+
+// processFiles are the OCI processes of exec sessions, in the container's folder while they are started.
+const processFiles = "exec-*.json"
+
+// execProcess is one more process in a container, from the runtime's side.
+type execProcess struct {
+	conn    *monitor.Conn
+	started monitor.Started
+}
+
+// running returns the container if it runs.
+func (s *Server) running(id string) (*container, error) {
+	c, err := s.container(id)
+	if err != nil {
+		return nil, err
+	}
+	if state, _, _ := c.state(); state != runtimeapi.ContainerState_CONTAINER_RUNNING {
+		return nil, status.Errorf(codes.FailedPrecondition, "container %q does not run", id)
+	}
+	return c, nil
+}
+
+// execSpec is the container's own process with another command, environment and terminal: the same user, groups,
+// capabilities and working directory.
+func (c *container) execSpec(cmd, request []string, tty bool) (specs.Process, error) {
+	p := *c.record.Process
+	env, err := c.env.merge(request, tty)
+	if err != nil {
+		return p, err
+	}
+	p.Args, p.Env, p.Terminal, p.ConsoleSize = cmd, env, tty, nil
+	return p, nil
+}
+
+// start has the container's monitor start the process with these three standard streams, or with the terminal that comes
+// through console. The process lives until it ends, wait's context ends, or this runtime does.
+func (c *container) start(execID string, p specs.Process, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
+	file := filepath.Join(c.dir, "exec-"+execID+".json")
+	if err := disk.WriteJSON(file, p); err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	conn, err := monitor.Dial(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	req := monitor.Request{Op: monitor.OpExec, Process: file}
+	if console != nil {
+		req.Console = console.Path()
+	}
+	reply, err := ask(conn, req, streams[:]...)
+	if err == nil && reply.Started == nil {
+		err = errors.New(reply.Error)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &execProcess{conn, *reply.Started}, nil
+}
+
+// wait returns the exit code. When ctx ends first, the process is killed and the error is ctx's cause.
+func (p *execProcess) wait(ctx context.Context) (int, error) {
+	defer p.conn.Close()
+	// Its monitor kills it when the connection ends.
+	defer context.AfterFunc(ctx, func() { p.conn.Close() })()
+	var reply monitor.Reply
+	_, err := p.conn.Receive(&reply)
+	switch {
+	case reply.Exited != nil:
+		return reply.Exited.Code, nil
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	}
+	return 0, fmt.Errorf("container monitor is gone: %w", err)
+}
+
+// ask sends a request and returns the first answer.
+func ask(conn *monitor.Conn, req monitor.Request, files ...*os.File) (reply monitor.Reply, err error) {
+	if err := conn.Send(req, files...); err != nil {
+		return reply, err
+	}
+	_, err = conn.Receive(&reply)
+	return reply, err
+}

@@ -1,0 +1,91 @@
+package shim
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
+)
+
+var (
+	errNoFiles = errors.New("exec needs three files")
+	errUnknown = errors.New("unknown operation")
+)
+
+// session is one connection of the runtime.
+type session struct {
+	*monitor.Conn
+	gone chan struct{} // closed when the runtime hung up
+}
+
+// serve answers requests until the socket is closed.
+func (c *container) serve() {
+	for {
+		conn, err := c.socket.AcceptUnix()
+		if err != nil {
+			return
+		}
+		c.sessions.Add(1)
+		go func() {
+			defer c.sessions.Done()
+			c.answer(conn)
+		}()
+	}
+}
+
+func (c *container) answer(conn *net.UnixConn) {
+	s := &session{Conn: monitor.NewConn(conn), gone: make(chan struct{})}
+	defer s.Close()
+	var req monitor.Request
+	files, err := s.Receive(&req)
+	if err != nil {
+		return
+	}
+	go s.watch()
+	if err := c.do(s, req, files); err != nil {
+		_ = s.Send(monitor.Reply{Error: err.Error()})
+		return
+	}
+	_ = s.Send(monitor.Reply{})
+}
+
+// watch notices the end of the connection; a runtime sends nothing after its request.
+func (s *session) watch() {
+	defer close(s.gone)
+	for {
+		var rest monitor.Request
+		if _, err := s.Receive(&rest); err != nil {
+			return
+		}
+	}
+}
+
+func (c *container) do(s *session, req monitor.Request, files []*os.File) error {
+	defer closeAll(files)
+	switch req.Op {
+	case monitor.OpExec:
+		return c.exec(s, req, files)
+	case monitor.OpAttach:
+		return c.attach(s, req, files)
+	case monitor.OpResize:
+		return c.stdio.resize(req.Width, req.Height)
+	case monitor.OpReopen:
+		return c.stdio.log.reopen()
+	case monitor.OpWait:
+		return c.wait(s)
+	default:
+		return errUnknown
+	}
+}
+
+// wait answers once the container has ended.
+func (c *container) wait(s *session) error {
+	select {
+	case <-c.ended:
+		return s.Send(monitor.Reply{Exited: &c.exited})
+	case <-s.gone:
+		return io.EOF
+	}
+}

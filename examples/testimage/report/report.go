@@ -1,0 +1,99 @@
+// Package report is what the test images' program says about its own process.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Report describes one process, as it sees itself.
+type Report struct {
+	Env    []Entry  `json:"env"` // as the kernel gave it, in order, duplicates kept
+	UID    int      `json:"uid"`
+	GID    int      `json:"gid"`
+	Groups []int    `json:"groups"` // supplementary, ascending
+	CapEff string   `json:"capEff"` // hexadecimal, as in /proc/self/status
+	Cwd    string   `json:"cwd"`
+	Pid    int      `json:"pid"`
+	Args   []string `json:"args"`
+	Host   string   `json:"host"`
+}
+
+// Entry is one environment string. Values are bytes, because an environment need not be UTF-8.
+type Entry struct {
+	Name  string `json:"name"`
+	Value []byte `json:"value"`
+}
+
+// Self describes the calling process.
+func Self() (Report, error) {
+	r := Report{UID: os.Getuid(), GID: os.Getgid(), Pid: os.Getpid(), Args: os.Args}
+	var err error
+	if r.Env, err = environ(); err != nil {
+		return r, err
+	}
+	if r.Groups, err = os.Getgroups(); err != nil {
+		return r, err
+	}
+	slices.Sort(r.Groups)
+	if r.Cwd, err = os.Getwd(); err != nil {
+		return r, err
+	}
+	if r.Host, err = os.Hostname(); err != nil {
+		return r, err
+	}
+	r.CapEff, err = statusField("CapEff")
+	return r, err
+}
+
+// environ asks the kernel: Go's own os.Environ hides duplicates.
+func environ() ([]Entry, error) {
+	b, err := os.ReadFile("/proc/self/environ")
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for s := range strings.SplitSeq(strings.TrimSuffix(string(b), "\x00"), "\x00") {
+		if s == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(s, "=")
+		out = append(out, Entry{name, []byte(value)})
+	}
+	return out, nil
+}
+
+func statusField(name string) (string, error) {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(b)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "", fmt.Errorf("/proc/self/status has no %s", name)
+}
+
+// Parse reads a report; what follows it, such as other output, is ignored.
+func Parse(output []byte) (Report, error) {
+	var r Report
+	if err := json.NewDecoder(strings.NewReader(string(output))).Decode(&r); err != nil {
+		return r, fmt.Errorf("no report in %q: %w", output[:min(len(output), 200)], err)
+	}
+	return r, nil
+}
+
+// Get returns the value of the first entry with the name, as most programs would see it, and whether there is one.
+func (r Report) Get(name string) (string, bool) {
+	for _, e := range r.Env {
+		if e.Name == name {
+			return string(e.Value), true
+		}
+	}
+	return "", false
+}

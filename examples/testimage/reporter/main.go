@@ -1,0 +1,197 @@
+// Command reporter is the only program in our test images. It is static and needs nothing beside itself. It says what it
+// is and does what tests need:
+//
+//	reporter                      report as JSON, exit
+//	reporter sleep [DURATION]     report, then sleep (for ever without a duration)
+//	reporter exit CODE
+//	reporter ignore               ignore SIGTERM, SIGINT and SIGHUP, sleep for ever
+//	reporter term CODE            exit with CODE at SIGTERM
+//	reporter spawn N [DURATION]   start N children that sleep, report, exit without waiting for them
+//	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
+//	reporter echo                 copy standard input to standard output
+//	reporter print OUT ERR        OUT to stdout, ERR to stderr
+//	reporter size                 print the terminal's rows and columns at the start and at every change
+//	reporter listen PORT          accept on 127.0.0.1, answer each connection with what it sends
+//	reporter write PATH TEXT      write a file
+//	reporter read PATH            print a file
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/lanyard-dev/lanyard/examples/testimage/report"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch arg(0) {
+	case "":
+		return printReport()
+	case "sleep":
+		if err := printReport(); err != nil {
+			return err
+		}
+		return sleep(arg(1))
+	case "exit":
+		code, err := strconv.Atoi(arg(1))
+		if err == nil {
+			os.Exit(code)
+		}
+		return err
+	case "ignore":
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		fmt.Println("ignoring")
+		return sleep("")
+	case "term":
+		return exitAtTerm(arg(1))
+	case "spawn":
+		return spawn(arg(1), arg(2))
+	case "flood":
+		return flood(arg(1), arg(2))
+	case "echo":
+		_, err := io.Copy(os.Stdout, os.Stdin)
+		return err
+	case "print":
+		fmt.Fprint(os.Stdout, arg(1))
+		fmt.Fprint(os.Stderr, arg(2))
+		return nil
+	case "size":
+		return printSizes()
+	case "listen":
+		return listen(arg(1))
+	case "write":
+		return os.WriteFile(arg(1), []byte(arg(2)), 0o644)
+	case "read":
+		b, err := os.ReadFile(arg(1))
+		fmt.Print(string(b))
+		return err
+	}
+	return fmt.Errorf("unknown command %q", args[0])
+}
+
+func printReport() error {
+	r, err := report.Self()
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func sleep(duration string) error {
+	if duration == "" {
+		for {
+			time.Sleep(time.Hour)
+		}
+	}
+	d, err := time.ParseDuration(duration)
+	time.Sleep(d)
+	return err
+}
+
+func exitAtTerm(code string) error {
+	n, err := strconv.Atoi(code)
+	if err != nil {
+		return err
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGTERM)
+	fmt.Println("waiting")
+	<-c
+	os.Exit(n)
+	return nil
+}
+
+func spawn(count, duration string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	for range n {
+		// Found as /proc/self/exe: the image need not say where it is.
+		cmd := exec.Command("/proc/self/exe", strings.Fields("sleep "+duration)...)
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+	}
+	return printReport()
+}
+
+func flood(count, rate string) error {
+	total, err := strconv.ParseInt(count, 10, 64)
+	if err != nil {
+		return err
+	}
+	perSecond := int64(0)
+	if rate != "" {
+		if perSecond, err = strconv.ParseInt(rate, 10, 64); err != nil {
+			return err
+		}
+	}
+	line := []byte(strings.Repeat("x", 1023) + "\n")
+	began := time.Now()
+	for sent := int64(0); sent < total; {
+		n, err := os.Stdout.Write(line[:min(int64(len(line)), total-sent)])
+		if err != nil {
+			return err
+		}
+		if sent += int64(n); perSecond > 0 {
+			time.Sleep(time.Until(began.Add(time.Duration(float64(sent) / float64(perSecond) * float64(time.Second)))))
+		}
+	}
+	return nil
+}
+
+func printSizes() error {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	for {
+		var size struct{ Rows, Cols, X, Y uint16 }
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, 1, syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size))); errno != 0 {
+			return errno
+		}
+		fmt.Printf("%d %d\n", size.Rows, size.Cols)
+		<-changed
+	}
+}
+
+func listen(port string) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return err
+	}
+	fmt.Println("listening")
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer c.Close()
+			_, _ = io.Copy(c, c)
+		}()
+	}
+}
