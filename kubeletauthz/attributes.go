@@ -30,27 +30,38 @@ type Attribute struct {
 // Attributes are the questions about one request, in the order to ask them; the first that is allowed allows the request.
 // There are one or two, which differ in their subresource only. The zero value has none, so it allows nothing.
 type Attributes struct {
-	verb, node   string
-	subresources [2]string
-	n            int
+	node          string
+	verb          verb
+	first, second subresource
 }
 
 // Len is how many there are: 1 or 2, and 0 for the zero value.
-func (a Attributes) Len() int { return a.n }
+func (a Attributes) Len() int {
+	switch {
+	case a.second != subNone:
+		return 2
+	case a.first != subNone:
+		return 1
+	}
+	return 0
+}
 
 // At returns the i-th, from 0. An i outside of Len gives an Attribute without subresource.
 func (a Attributes) At(i int) Attribute {
-	at := Attribute{Verb: a.verb, APIVersion: apiVersion, Resource: resource, Name: a.node}
-	if i >= 0 && i < a.n {
-		at.Subresource = a.subresources[i]
+	sub := subNone
+	switch i {
+	case 0:
+		sub = a.first
+	case 1:
+		sub = a.second
 	}
-	return at
+	return Attribute{Verb: a.verb.String(), APIVersion: apiVersion, Resource: resource, Subresource: sub.String(), Name: a.node}
 }
 
 // All yields them in order.
 func (a Attributes) All() iter.Seq[Attribute] {
 	return func(yield func(Attribute) bool) {
-		for i := range a.n {
+		for i := range a.Len() {
 			if !yield(a.At(i)) {
 				return
 			}
@@ -59,9 +70,13 @@ func (a Attributes) All() iter.Seq[Attribute] {
 }
 
 // Verb is the verb they share.
-func (a Attributes) Verb() string { return a.verb }
+func (a Attributes) Verb() string { return a.verb.String() }
 
 // Subresources returns a new slice of their subresources, in order; nil when there are none.
 func (a Attributes) Subresources() []string {
-	return append([]string(nil), a.subresources[:a.n]...)
+	var names []string
+	for i := range a.Len() {
+		names = append(names, a.At(i).Subresource)
+	}
+	return names
 }

@@ -1,5 +1,7 @@
 package kubeletauthz
 
+import "strings"
+
 // Clean reports whether every router reads a request's path the same way, so that its first segment says which handler
 // will run. path and rawPath are as in [Mapper.Map].
 //
@@ -17,7 +19,11 @@ func cleanSegments(path string) bool {
 	}
 	start := 1
 	for i := 1; i < len(path); i++ {
-		switch c := path[i]; {
+		c := path[i]
+		if 'a' <= c && c <= 'z' { // most of them, so asked first
+			continue
+		}
+		switch {
 		case c == '/':
 			if i == start || dots(path[start:i]) {
 				return false
@@ -34,13 +40,14 @@ func dots(segment string) bool { return segment == "." || segment == ".." }
 
 // escapedSeparator finds %2F and %5C in either case.
 func escapedSeparator(path string) bool {
-	for i := 0; i+2 < len(path); i++ {
-		if path[i] != '%' {
-			continue
+	for {
+		i := strings.IndexByte(path, '%')
+		if i < 0 || i+2 >= len(path) {
+			return false
 		}
 		if hi, lo := path[i+1], path[i+2]|0x20; hi == '2' && lo == 'f' || hi == '5' && lo == 'c' {
 			return true
 		}
+		path = path[i+1:]
 	}
-	return false
 }

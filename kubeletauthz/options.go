@@ -44,10 +44,20 @@ func New(o Options) (Mapper, error) {
 	case o.Gate == GateOff && o.Minor.GateLocked():
 		return Mapper{}, fmt.Errorf("version %q: %w", o.Minor, ErrGateLocked)
 	}
-	return Mapper{
-		node:     o.Node,
-		fine:     o.Gate == GateOn || o.Gate == GateDefault && o.Minor.FineGrainedByDefault(),
-		zpages:   o.Minor >= betaMinor,
-		hardened: o.HardenedVerbs,
-	}, nil
+	return Mapper{node: o.Node, has: o.features()}, nil
+}
+
+// features reads options that have been checked.
+func (o Options) features() feature {
+	var has feature
+	if o.Gate == GateOn || o.Gate == GateDefault && o.Minor.FineGrainedByDefault() {
+		has |= featureFine
+	}
+	if o.Minor >= betaMinor {
+		has |= featureZpages
+	}
+	if o.HardenedVerbs {
+		has |= featureHardened
+	}
+	return has
 }

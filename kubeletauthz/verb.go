@@ -1,21 +1,36 @@
 package kubeletauthz
 
-const verbCreate = "create"
+// verb is a small number, so that Attributes stay small; verbNone is the empty verb.
+type verb uint8
 
-// verb maps an HTTP method, case sensitively. Methods without a verb, HEAD and OPTIONS among them, give "", which only the
-// verb "*" of an RBAC rule matches.
-func verb(method string) string {
+const (
+	verbNone verb = iota
+	verbGet
+	verbCreate
+	verbUpdate
+	verbPatch
+	verbDelete
+)
+
+// String is the verb as authorizers know it.
+func (v verb) String() string {
+	return [...]string{"", "get", "create", "update", "patch", "delete"}[v]
+}
+
+// verbOf maps an HTTP method, case sensitively. Methods without a verb, HEAD and OPTIONS among them, give verbNone, which
+// only the verb "*" of an RBAC rule matches.
+func verbOf(method string) verb {
 	switch method {
 	case "GET":
-		return "get"
+		return verbGet
 	case "POST":
 		return verbCreate
 	case "PUT":
-		return "update"
+		return verbUpdate
 	case "PATCH":
-		return "patch"
+		return verbPatch
 	case "DELETE":
-		return "delete"
+		return verbDelete
 	}
-	return ""
+	return verbNone
 }

@@ -43,4 +43,6 @@ type StatusError struct {
 }
 
 // Error gives the status and the quoted text.
-func (e *StatusError) Error() string { return fmt.Sprintf("review answered with status %d: %q", e.Code, e.Body) }
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("review answered with status %d: %q", e.Code, e.Body)
+}
