@@ -89,7 +89,6 @@ type gate struct {
 	token    string
 	seen     []string // Authorization of each request
 	refusals int      // answer that many requests with 401 whatever they bring
-	conns    map[string]string
 }
 
 func (g *gate) take(token string) {
@@ -127,7 +126,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func newGate(t testing.TB, authority *loginlab.Authority) (*gate, *httptest.Server) {
-	g := &gate{conns: map[string]string{}}
+	g := &gate{}
 	return g, authority.Server(t, g)
 }
 
