@@ -67,4 +67,3 @@ func ownCapabilities() (out []string) {
 	}
 	return out
 }
-

@@ -244,4 +244,3 @@ func closeFiles(files []*os.File) {
 		}
 	}
 }
-

@@ -2,17 +2,60 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/runtime"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 )
+
+// atEnd are the clean-ups of what tests share.
+var atEnd []func() error
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, end := range atEnd {
+		if err := end(); err != nil {
+			fmt.Fprintln(os.Stderr, "clean-up:", err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// newDir is a folder with a short path: a socket's may have 108 bytes, and a test's own folder has the test's name in it.
+func newDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lanyard-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// newConfig is a runtime of the test's own.
+func newConfig(t testing.TB) runtime.Config {
+	t.Helper()
+	programs := parts.Need(t, "runc", "lanyard-monitor")
+	dir := newDir(t)
+	return runtime.Config{
+		Root: filepath.Join(dir, "root"), Socket: filepath.Join(dir, "cri.sock"), Runc: programs[0], Monitor: programs[1],
+	}
+}
 
 // ours is our runtime in this process.
 type ours struct {
@@ -21,48 +64,127 @@ type ours struct {
 	stop   func()
 }
 
-// newConfig is a runtime of the test's own.
-func newConfig(t testing.TB) runtime.Config {
-	t.Helper()
-	programs := parts.Need(t, "runc", "lanyard-monitor")
-	// Not t.TempDir: its name grows with the test's and a socket's may have 108 bytes.
-	dir, err := os.MkdirTemp("", "lanyard-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return runtime.Config{
-		Root: filepath.Join(dir, "root"), Socket: filepath.Join(dir, "cri.sock"), Runc: programs[0], Monitor: programs[1],
-	}
-}
-
 // serve runs a runtime until the test ends or stop is called.
 func serve(t testing.TB, c runtime.Config) *ours {
 	t.Helper()
-	s, err := runtime.New(c)
+	o, err := start(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	stop := sync.OnceFunc(func() {
+		if err := o.end(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return &ours{runtimetest.Dial(t, c.Socket), c, stop}
+}
+
+// running is a runtime that serves.
+type running struct{ end func() error }
+
+func start(c runtime.Config) (running, error) {
+	s, err := runtime.New(c)
+	if err != nil {
+		return running{}, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
-	o := &ours{Node: runtimetest.Dial(t, c.Socket), config: c}
-	stopped := false
-	o.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
+	return running{func() error {
 		cancel()
 		if err := <-served; err != nil {
-			t.Errorf("Serve: %v", err)
+			return fmt.Errorf("Serve: %w", err)
 		}
-		if err := s.Close(); err != nil {
-			t.Errorf("Close: %v", err)
+		return s.Close()
+	}}, nil
+}
+
+// node is a runtime that many tests share; difference says what it cannot do, by name.
+type node struct {
+	*runtimetest.Node
+	name string
+	envs bool // injects ExecRequest.envs
+	ws   bool // speaks WebSocket in the version that the test's client offers
+}
+
+var shared struct {
+	lanyard, containerd sync.Once
+	socket              map[string]string
+}
+
+// both runs the test against our runtime and against containerd.
+func both(t *testing.T, test func(t *testing.T, n node)) {
+	t.Run("lanyard", func(t *testing.T) { test(t, lanyard(t)) })
+	t.Run("containerd", func(t *testing.T) { test(t, containerd(t)) })
+}
+
+func lanyard(t testing.TB) node {
+	programs := parts.Need(t, "runc", "lanyard-monitor")
+	shared.lanyard.Do(func() {
+		dir, err := os.MkdirTemp("", "lanyard-test-")
+		if err != nil {
+			t.Fatal(err)
 		}
+		socket := filepath.Join(dir, "cri.sock")
+		r, err := start(runtime.Config{Root: filepath.Join(dir, "root"), Socket: socket, Runc: programs[0], Monitor: programs[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		share("lanyard", socket, r.end, dir)
+	})
+	return node{Node: runtimetest.Dial(t, socketOf(t, "lanyard")), name: "lanyard", envs: true, ws: true}
+}
+
+func containerd(t testing.TB) node {
+	parts.Need(t, "runc", "containerd", "containerd-shim-runc-v2", "ctr", "lanyard-reporter")
+	shared.containerd.Do(func() {
+		dir, err := os.MkdirTemp("", "lanyard-test-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := startContainerd(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		share("containerd", r.Socket(), r.Stop, dir)
+	})
+	return node{Node: runtimetest.Dial(t, socketOf(t, "containerd")), name: "containerd", ws: true}
+}
+
+func startContainerd(dir string) (*containerdrig.Rig, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	config, err := containerdrig.Find(dir)
+	if err != nil {
+		return nil, err
 	}
-	t.Cleanup(o.stop)
-	return o
+	r, err := containerdrig.Start(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	pause, err := testimage.Pause()
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Import(ctx, containerdrig.PauseImage, pause)
+}
+
+func share(name, socket string, end func() error, dir string) {
+	if shared.socket == nil {
+		shared.socket = map[string]string{}
+	}
+	shared.socket[name] = socket
+	atEnd = append(atEnd, end, func() error { return os.RemoveAll(dir) })
+}
+
+func socketOf(t testing.TB, name string) string {
+	t.Helper()
+	s, ok := shared.socket[name]
+	if !ok {
+		t.Fatalf("%s did not start", name)
+	}
+	return s
 }
 
 // push serves an image with the reporter, and the given files and configuration, for the time of the test.

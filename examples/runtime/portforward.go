@@ -7,7 +7,6 @@ import (
 	"net"
 	"strconv"
 
-
 	"github.com/lanyard-dev/lanyard/examples/runtime/namespace"
 )
 

@@ -27,14 +27,13 @@ func (s *Server) spec(b *sandbox, c *container, i image.Image) (*specs.Spec, err
 		return nil, err
 	}
 	return &specs.Spec{
-		Version:  specs.Version,
-		Root:     &specs.Root{Path: c.rootfs(), Readonly: c.config.GetLinux().GetSecurityContext().GetReadonlyRootfs()},
-		Process:  process,
-		Mounts:   mounts,
-		Linux:    linux,
+		Version: specs.Version,
+		Root:    &specs.Root{Path: c.rootfs(), Readonly: c.config.GetLinux().GetSecurityContext().GetReadonlyRootfs()},
+		Process: process,
+		Mounts:  mounts,
+		Linux:   linux,
 	}, nil
 }
-
 
 // process is the container's first process.
 func (s *Server) process(b *sandbox, c *container, i image.Image) (*specs.Process, error) {

@@ -31,15 +31,15 @@ type Spec struct {
 // Build makes the image; one layer for the program, so that images share it, and one for the files.
 func Build(s Spec) (v1.Image, error) {
 	var layers []v1.Layer
-	for at, from := range map[string]string{Program: s.Reporter, "/bin/sh": s.Shell} {
-		if from == "" {
+	for _, program := range []struct{ at, from string }{{Program, s.Reporter}, {"/bin/sh", s.Shell}} {
+		if program.from == "" {
 			continue
 		}
-		b, err := os.ReadFile(from)
+		b, err := os.ReadFile(program.from)
 		if err != nil {
 			return nil, err
 		}
-		l, err := Layer(File(at, 0o755, string(b)))
+		l, err := Layer(File(program.at, 0o755, string(b)))
 		if err != nil {
 			return nil, err
 		}

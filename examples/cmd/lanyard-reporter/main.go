@@ -1,8 +1,9 @@
-// Command reporter is the only program in our test images. It is static and needs nothing beside itself. It says what it
+// Command lanyard-reporter is the only program in our test images. It is static and needs nothing beside itself. It says what it
 // is and does what tests need:
 //
 //	reporter                      report as JSON, exit
 //	reporter sleep [DURATION]     report, then sleep (for ever without a duration)
+//	reporter pause                sleep until SIGTERM
 //	reporter exit CODE
 //	reporter ignore               ignore SIGTERM, SIGINT and SIGHUP, sleep for ever
 //	reporter term CODE            exit with CODE at SIGTERM
@@ -55,6 +56,11 @@ func run(args []string) error {
 			return err
 		}
 		return sleep(arg(1))
+	case "pause":
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)
+		<-c
+		return nil
 	case "exit":
 		code, err := strconv.Atoi(arg(1))
 		if err == nil {

@@ -1,0 +1,191 @@
+package containerdrig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/examples/parts"
+)
+
+// PauseImage is the sandbox image that the rig expects to be given with Import before the first pod runs.
+const PauseImage = "localhost/lanyard/pause:1"
+
+// stopWait is how long containerd may take to end when it is asked to.
+const stopWait = 10 * time.Second
+
+// Rig is a running containerd.
+type Rig struct {
+	dir    string
+	ctr    string
+	cmd    *exec.Cmd
+	log    *os.File
+	exited chan error
+}
+
+// Config says what to run; dir must exist, and everything the rig keeps is in it.
+type Config struct {
+	Dir                         string
+	Containerd, Shim, Ctr, Runc string // paths of the programs
+}
+
+// Find returns a configuration with the programs that `make parts` built.
+func Find(dir string) (Config, error) {
+	c := Config{Dir: dir}
+	for program, path := range map[string]*string{
+		"containerd": &c.Containerd, "containerd-shim-runc-v2": &c.Shim, "ctr": &c.Ctr, "runc": &c.Runc,
+	} {
+		var err error
+		if *path, err = parts.Find(program); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Start starts containerd and waits until its CRI service answers. Stop it when done.
+func Start(ctx context.Context, c Config) (*Rig, error) {
+	r := &Rig{dir: c.Dir, ctr: c.Ctr, exited: make(chan error, 1)}
+	file := filepath.Join(c.Dir, "config.toml")
+	if err := os.WriteFile(file, []byte(settings(c)), 0o600); err != nil {
+		return nil, err
+	}
+	r.cmd = exec.Command(c.Containerd, "--config", file, "--log-level", "warn")
+	// It looks for its shim on the path.
+	r.cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(c.Shim)+":"+os.Getenv("PATH"))
+	var err error
+	if r.log, err = os.Create(filepath.Join(c.Dir, "containerd.log")); err != nil {
+		return nil, err
+	}
+	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := r.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { r.exited <- r.cmd.Wait() }()
+	if err := r.ready(ctx); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+// settings are the least that work without CNI and without the privilege to lower an OOM score.
+func settings(c Config) string {
+	return fmt.Sprintf(`version = 4
+root = %[1]q
+state = %[2]q
+imports = []
+[plugins."io.containerd.server.v1.grpc"]
+  address = %[3]q
+[plugins."io.containerd.server.v1.ttrpc"]
+  address = %[4]q
+[plugins."io.containerd.cri.v1.images".pinned_images]
+  sandbox = %[5]q
+[plugins."io.containerd.cri.v1.runtime"]
+  restrict_oom_score_adj = true
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
+  BinaryName = %[6]q
+`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc)
+}
+
+// Socket is the path of the CRI socket.
+func (r *Rig) Socket() string { return filepath.Join(r.dir, "c.sock") }
+
+func (r *Rig) ready(ctx context.Context) error {
+	conn, err := grpc.NewClient("unix://"+r.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	client := runtimeapi.NewRuntimeServiceClient(conn)
+	for {
+		_, err := client.Status(ctx, &runtimeapi.StatusRequest{})
+		if err == nil {
+			return nil
+		}
+		select {
+		case exit := <-r.exited:
+			r.exited <- exit
+			return fmt.Errorf("containerd ended: %w: %s", exit, r.tail())
+		case <-ctx.Done():
+			return fmt.Errorf("containerd is not ready: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Import stores the image under the reference, without a registry.
+func (r *Rig) Import(ctx context.Context, reference string, i v1.Image) error {
+	tag, err := name.NewTag(reference)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(r.dir, "import.tar")
+	defer os.Remove(file)
+	if err := tarball.WriteToFile(file, tag, i); err != nil {
+		return err
+	}
+	said, err := exec.CommandContext(ctx, r.ctr, "--address", r.Socket(), "--namespace", "k8s.io", "images", "import", file).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ctr images import: %w: %s", err, tail(string(said)))
+	}
+	return nil
+}
+
+// Stop ends containerd. Pods should be removed before: their containers and shims outlive it. What it mounted is
+// unmounted; the folder is the caller's to remove.
+func (r *Rig) Stop() error {
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-r.exited:
+	case <-time.After(stopWait):
+		_ = r.cmd.Process.Kill()
+		<-r.exited
+	}
+	return errors.Join(r.log.Close(), unmountBelow(r.dir))
+}
+
+// tail is the end of what containerd said.
+func (r *Rig) tail() string {
+	b, err := os.ReadFile(r.log.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return tail(string(b))
+}
+
+// unmountBelow detaches every mount below dir, the innermost first.
+func unmountBelow(dir string) error {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if f := strings.Fields(lines[i]); len(f) > 4 && strings.HasPrefix(f[4], dir+"/") {
+			if err := unix.Unmount(f[4], unix.MNT_DETACH); err != nil {
+				errs = append(errs, &os.PathError{Op: "unmount", Path: f[4], Err: err})
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func tail(s string) string { return strings.TrimSpace(s[max(0, len(s)-2<<10):]) }
