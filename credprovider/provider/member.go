@@ -16,6 +16,7 @@ type member struct {
 	runner  Runner
 	answers *expiring[credprovider.CacheKey, *credprovider.Keyring]
 	flights flights[flightKey, outcome]
+	turns   chan struct{} // holds one for each run under way
 }
 
 // subject is as whom a provider is asked. The zero value is nobody: no token is sent.
@@ -26,7 +27,7 @@ type subject struct {
 	key         string // the account's part of cache keys
 }
 
-// flightKey names runs that give one answer. Without a token it also stands for runs whose tokens differ.
+// flightKey names runs that give one answer. With CacheByServiceAccount and without a token it stands for all pods of the account.
 type flightKey struct {
 	image, account string
 	token          [sha256.Size]byte
@@ -68,7 +69,7 @@ func (m *member) identify(ctx context.Context, image string, pod Pod) (subject, 
 	}
 	who := subject{account: &ref, annotations: annotations}
 	if m.config.TokenAttributes.CacheType == credprovider.CacheByToken {
-		if who.token, err = m.token(ctx, image, pod, ref); err != nil {
+		if who, err = m.withToken(ctx, image, pod, who); err != nil {
 			return subject{}, err
 		}
 	}
@@ -79,49 +80,57 @@ func (m *member) identify(ctx context.Context, image string, pod Pod) (subject, 
 	return who, nil
 }
 
-func (m *member) token(ctx context.Context, image string, pod Pod, account credprovider.AccountRef) (credprovider.Secret, error) {
+// withToken returns who with a token, unless it is nobody or has one.
+func (m *member) withToken(ctx context.Context, image string, pod Pod, who subject) (subject, error) {
+	if who.account == nil || !who.token.IsEmpty() {
+		return who, nil
+	}
 	token, err := m.pool.tokens.Token(ctx, TokenRequest{
-		Account: account, Audience: m.config.TokenAttributes.ServiceAccountTokenAudience, PodName: pod.Name, PodUID: pod.UID,
+		Account: *who.account, Audience: m.config.TokenAttributes.ServiceAccountTokenAudience, PodName: pod.Name, PodUID: pod.UID,
 	})
 	if err != nil {
-		return credprovider.Secret{}, m.fail(image, StageToken, account, err)
+		return subject{}, m.fail(image, StageToken, *who.account, err)
 	}
-	return token.Value, nil
+	who.token = token.Value
+	return who, nil
 }
 
 func (m *member) answerFor(ctx context.Context, image string, pod Pod, who subject) (*credprovider.Keyring, error) {
 	if keyring, ok := m.cached(image, who.key); ok {
 		return keyring, nil
 	}
-	if who.account != nil && who.token.IsEmpty() {
-		token, err := m.token(ctx, image, pod, *who.account)
-		if err != nil {
-			return nil, err
-		}
-		who.token = token
-	}
-	return m.fly(ctx, image, who)
-}
-
-// fly runs the plugin once for callers that would be given one answer. With CacheByServiceAccount these are all pods of the
-// account, although their tokens differ, when the answer is one that is kept; a caller that finds it is not, or
-// that it failed with another pod's token, asks with its own.
-func (m *member) fly(ctx context.Context, image string, who subject) (*credprovider.Keyring, error) {
-	run := func(ctx context.Context) (outcome, error) { return m.run(ctx, image, who) }
 	key := flightKey{image: image, account: who.key}
-	shared, began, err := m.flights.do(ctx, key, run)
-	if began || ctx.Err() != nil || shared.kept || shared.token.Equal(who.token) {
+	shared, began, err := m.flights.do(ctx, key, func(ctx context.Context) (outcome, error) { return m.run(ctx, image, pod, who) })
+	if began || shared.kept || who.account == nil || ctx.Err() != nil {
 		return shared.keyring, err
 	}
+	return m.answerAlone(ctx, key, shared, err, pod, who)
+}
+
+// answerAlone goes on for a caller that waited for the run of another pod of its account. With CacheByServiceAccount they share
+// an answer that is kept; one that is not, or a failure, is shared with the same token only. So the caller asks with its own.
+func (m *member) answerAlone(ctx context.Context, key flightKey, shared outcome, sharedErr error, pod Pod, who subject) (*credprovider.Keyring, error) {
+	who, err := m.withToken(ctx, key.image, pod, who)
+	if err != nil {
+		return nil, err
+	}
+	if shared.token.Equal(who.token) {
+		return shared.keyring, sharedErr
+	}
 	key.token = sha256.Sum256([]byte(who.token.Reveal()))
-	own, _, err := m.flights.do(ctx, key, run)
+	own, _, err := m.flights.do(ctx, key, func(ctx context.Context) (outcome, error) { return m.run(ctx, key.image, pod, who) })
 	return own.keyring, err
 }
 
-// run looks into the cache again: between the first look and this run another one may have ended.
-func (m *member) run(ctx context.Context, image string, who subject) (outcome, error) {
+// run looks into the cache again: between the first look and this run another one may have ended. The token is got as late
+// as this, so that callers who share the answer cost none.
+func (m *member) run(ctx context.Context, image string, pod Pod, who subject) (outcome, error) {
 	if keyring, ok := m.cached(image, who.key); ok {
-		return outcome{keyring: keyring, token: who.token, kept: true}, nil
+		return outcome{keyring: keyring, kept: true}, nil
+	}
+	who, err := m.withToken(ctx, image, pod, who)
+	if err != nil {
+		return outcome{}, err
 	}
 	response, err := m.measured(ctx, credprovider.Request{
 		APIVersion: m.config.APIVersion, Image: image, ServiceAccountToken: who.token, ServiceAccountAnnotations: who.annotations,
@@ -138,7 +147,14 @@ func (m *member) run(ctx context.Context, image string, who subject) (outcome, e
 	return outcome{keyring: keyring, token: who.token, kept: kept}, nil
 }
 
+// measured waits for its turn and runs the plugin.
 func (m *member) measured(ctx context.Context, request credprovider.Request) (credprovider.Response, error) {
+	select {
+	case m.turns <- struct{}{}:
+	case <-ctx.Done():
+		return credprovider.Response{}, context.Cause(ctx)
+	}
+	defer func() { <-m.turns }()
 	start := m.pool.clock.Now()
 	response, err := m.runner.Run(ctx, request)
 	m.pool.recorder.PluginDuration(m.config.Name, m.pool.clock.Now().Sub(start))

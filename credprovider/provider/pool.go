@@ -11,8 +11,12 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
 )
 
-// DefaultMaxAnswers is how many answers of one provider are kept when nothing else is said.
-const DefaultMaxAnswers = 4096
+const (
+	// DefaultMaxAnswers is how many answers of one provider are kept when nothing else is said.
+	DefaultMaxAnswers = 4096
+	// DefaultMaxRuns is how many processes of one provider run at one time when nothing else is said.
+	DefaultMaxRuns = 32
+)
 
 // Options say what a pool works with. The zero value serves providers without tokenAttributes.
 type Options struct {
@@ -32,6 +36,8 @@ type Options struct {
 	MaxAnswers int
 	// MaxTokens is how many tokens are kept; zero is DefaultMaxTokens.
 	MaxTokens int
+	// MaxRuns is how many runs of one provider go on at one time; more wait their turn. Zero is DefaultMaxRuns.
+	MaxRuns int
 }
 
 // Pool answers lookups. Its configuration does not change; its caches live in memory and end with it. It is safe for
@@ -96,10 +102,6 @@ func New(config credprovider.Config, runners []Runner, options Options) (*Pool, 
 }
 
 func (p *Pool) enlist(providers []credprovider.Provider, runners []Runner, options Options) error {
-	limit := options.MaxAnswers
-	if limit <= 0 {
-		limit = DefaultMaxAnswers
-	}
 	patterns := make([][]string, len(providers))
 	for i, config := range providers {
 		if config.TokenAttributes != nil && p.accounts == nil {
@@ -109,11 +111,21 @@ func (p *Pool) enlist(providers []credprovider.Provider, runners []Runner, optio
 			return ErrNoTokens
 		}
 		patterns[i] = config.MatchImages
-		p.members = append(p.members, &member{pool: p, config: config, runner: runners[i], answers: newExpiring[credprovider.CacheKey, *credprovider.Keyring](limit)})
+		p.members = append(p.members, &member{
+			pool: p, config: config, runner: runners[i], turns: make(chan struct{}, orDefault(options.MaxRuns, DefaultMaxRuns)),
+			answers: newExpiring[credprovider.CacheKey, *credprovider.Keyring](orDefault(options.MaxAnswers, DefaultMaxAnswers)),
+		})
 	}
 	var err error
 	p.matcher, err = credprovider.NewMatcher(patterns)
 	return err
+}
+
+func orDefault(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
 }
 
 // inPlace is the number of matching providers up to which a lookup keeps its work on the stack.

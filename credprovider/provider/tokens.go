@@ -39,10 +39,7 @@ func NewTokenCache(source TokenSource, clock Clock, limit int) *TokenCache {
 	if clock == nil {
 		clock = systemClock{}
 	}
-	if limit <= 0 {
-		limit = DefaultMaxTokens
-	}
-	return &TokenCache{source: source, clock: clock, tokens: newExpiring[tokenKey, keptToken](limit)}
+	return &TokenCache{source: source, clock: clock, tokens: newExpiring[tokenKey, keptToken](orDefault(limit, DefaultMaxTokens))}
 }
 
 // Token returns a token that is valid now, from the cache or the source. Errors are the source's, and the context's.
