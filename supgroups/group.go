@@ -15,6 +15,11 @@ type groupTable struct {
 	hits  []hit  // ascending by ID, each once
 	names []byte // the names of all hits, joined
 	full  bool   // there were more than MaxGroups hits
+	// room is what hits and names begin in: enough for the groups of nearly every user.
+	room struct {
+		hits  [32]hit
+		names [256]byte
+	}
 
 	long longRow
 }
@@ -24,9 +29,6 @@ type hit struct {
 	gid        uint32
 	start, end uint32
 }
-
-// usualHits is room for the groups of nearly every user.
-const usualHits = 32
 
 func (t *groupTable) rows(block []byte, line int) (done bool) {
 	t.name.reset()
@@ -86,7 +88,7 @@ func (t *groupTable) add(r row) {
 		return
 	}
 	if t.hits == nil {
-		t.hits, t.names = make([]hit, 0, usualHits), make([]byte, 0, usualHits*len(r.name))
+		t.hits, t.names = t.room.hits[:0], t.room.names[:0]
 	}
 	start := uint32(len(t.names))
 	t.names = append(t.names, r.name...)

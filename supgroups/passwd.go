@@ -18,7 +18,8 @@ func (t *passwdTable) set(want Ref) {
 	text := want.Name
 	if want.Numeric {
 		// The digits stand before a colon, whatever zeros stand before them.
-		text = strconv.FormatUint(uint64(want.ID), 10) + ":"
+		var digits [16]byte
+		text = string(append(strconv.AppendUint(digits[:0], uint64(want.ID), 10), ':'))
 	}
 	t.find.set(text)
 }
