@@ -1,0 +1,78 @@
+package privilege
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// ErrNamed says that a rule about the kubelet is restricted by resourceNames, so that rules without names would be wider.
+var ErrNamed = errors.New("restricted by resourceNames")
+
+// Minimized is a role's rules after Minimize.
+type Minimized struct {
+	// Rules are the new rules. They share no slice that was changed with the old ones.
+	Rules []rbacv1.PolicyRule
+	// Wide are the positions in Rules, from 0, of wildcards that were left alone because they grant more than kubelet access,
+	// and that still grant nodes/proxy.
+	Wide []int
+}
+
+// Minimize replaces what rules grant on the kubelet's API by what is needed, at the place of the first such grant, or at the
+// end when there is none. All else stays as it is: other resources of the same rule, nodes itself, nodes/status, and wildcards.
+//
+// It returns an error that wraps [ErrNamed] when such a grant has resourceNames.
+func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
+	var rest []rbacv1.PolicyRule
+	at := -1
+	for i, rule := range rules {
+		others := slices.DeleteFunc(slices.Clone(rule.Resources), isKubelet)
+		if len(others) == len(rule.Resources) {
+			rest = append(rest, rule)
+			continue
+		}
+		if len(rule.ResourceNames) > 0 {
+			return Minimized{}, fmt.Errorf("rule %d: %w", i+1, ErrNamed)
+		}
+		if at < 0 {
+			at = len(rest)
+		}
+		if rule.Resources = others; len(others) > 0 {
+			rest = append(rest, rule)
+		}
+	}
+	if at < 0 {
+		at = len(rest)
+	}
+	found := Minimized{Rules: slices.Insert(rest, at, Rules(needs)...)}
+	for i, rule := range found.Rules {
+		if wildcard(rule) && grants(rule, proxy) {
+			found.Wide = append(found.Wide, i)
+		}
+	}
+	return found, nil
+}
+
+// isKubelet reports whether a resource, as rules write it, names a part of the kubelet's API. nodes/status is the API server's.
+func isKubelet(resource string) bool {
+	sub, found := strings.CutPrefix(resource, nodes)
+	return found && sub != "status"
+}
+
+// grants reports whether a rule reaches a subresource of nodes, with whatever verbs it has.
+func grants(rule rbacv1.PolicyRule, subresource string) bool {
+	return inCore(rule) && len(rule.Verbs) > 0 && slices.ContainsFunc(rule.Resources, func(r string) bool {
+		return r == all || r == nodes+subresource || r == "*/"+subresource
+	})
+}
+
+func inCore(rule rbacv1.PolicyRule) bool {
+	return slices.Contains(rule.APIGroups, "") || slices.Contains(rule.APIGroups, all)
+}
+
+func wildcard(rule rbacv1.PolicyRule) bool {
+	return slices.ContainsFunc(rule.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, "*/") })
+}

@@ -1,0 +1,85 @@
+package privilege
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/kubeletauthz"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+const (
+	proxy = "proxy"
+	nodes = "nodes/"
+	all   = "*"
+)
+
+// Need is a verb on a subresource of nodes.
+type Need struct {
+	// Verb is empty where the method has none; then only "*" grants it.
+	Verb string
+	// Subresource is one of the kubelet's, such as "pods" or "proxy".
+	Subresource string
+}
+
+// String is "get nodes/pods"; an empty verb shows as "*".
+func (n Need) String() string { return cmp.Or(n.Verb, all) + " " + nodes + n.Subresource }
+
+// Needs returns the least that allows all calls on every version from the oldest on, ordered by verb and subresource, each
+// once; nil for no calls. An oldest before 1.31 counts as 1.31.
+//
+// Where an old version asks for proxy alone, proxy is needed, and what newer versions would ask before it is left out: it
+// would grant nothing more. Versions that cannot serve a call ask nothing for it.
+func Needs(calls []Call, oldest kubeletauthz.Minor) []Need {
+	var asks [][]Need
+	for _, c := range calls {
+		for minor := max(oldest, since(c)); minor <= kubeletauthz.NewestMinor; minor++ {
+			m, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor})
+			if err == nil {
+				asks = append(asks, c.Asks(m))
+			}
+		}
+	}
+	return cover(asks)
+}
+
+// since is the first version that can serve a call.
+func since(c Call) kubeletauthz.Minor {
+	first := kubeletauthz.OldestMinor
+	for _, e := range kubeletauthz.Endpoints() {
+		if e.Since > first && (c.Path == e.Path || strings.HasPrefix(c.Path, e.Path+"/")) && !c.Proxied {
+			return e.Since
+		}
+	}
+	return first
+}
+
+// cover takes the questions that have one answer first, then of the others those that none of these answers.
+func cover(asks [][]Need) []Need {
+	var chosen []Need
+	slices.SortStableFunc(asks, func(a, b []Need) int { return len(a) - len(b) })
+	for _, ask := range asks {
+		answered := slices.ContainsFunc(ask, func(n Need) bool { return slices.Contains(chosen, n) })
+		if !answered {
+			chosen = append(chosen, ask[0])
+		}
+	}
+	slices.SortFunc(chosen, func(a, b Need) int {
+		return cmp.Or(cmp.Compare(a.Verb, b.Verb), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	return chosen
+}
+
+// Rules returns rules that grant exactly the needs, with the subresources of equal verbs in one rule; ordered as the needs.
+func Rules(needs []Need) []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for i, n := range needs {
+		if i == 0 || needs[i-1].Verb != n.Verb {
+			rules = append(rules, rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: []string{cmp.Or(n.Verb, all)}})
+		}
+		last := &rules[len(rules)-1]
+		last.Resources = append(last.Resources, nodes+n.Subresource)
+	}
+	return rules
+}
