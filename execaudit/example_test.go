@@ -1,0 +1,63 @@
+package execaudit_test
+
+import (
+	"fmt"
+	"net/url"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+func ExampleValidate() {
+	envs := []execaudit.Env{
+		{Name: "LOG_LEVEL", Value: "debug"},
+		{Name: "2FAST", Value: "x"},
+		{Name: "KUBERNETES_EXEC_AUDIT_ID", Value: "fake"},
+		{Name: "LOG_LEVEL", Value: "info"},
+	}
+	for _, fault := range execaudit.Validate(envs, field.NewPath("env"), execaudit.ReserveList) {
+		fmt.Println(fault.Field, fault.Type)
+	}
+	// Output:
+	// env[1].name Invalid value
+	// env[2].name Forbidden
+	// env[3].name Duplicate value
+}
+
+func ExampleEncodeQuery() {
+	var flag execaudit.EnvFlag
+	for _, argument := range []string{"LOG_LEVEL=debug", "GREETING=hello, world"} {
+		if err := flag.Set(argument); err != nil {
+			fmt.Println(err)
+		}
+	}
+	query, err := execaudit.EncodeQuery(flag.Envs())
+	fmt.Println(query, err)
+	envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
+	fmt.Println(execaudit.Environ(envs), len(faults))
+	// Output:
+	// env=LOG_LEVEL%3Ddebug&env=GREETING%3Dhello%2C+world <nil>
+	// [LOG_LEVEL=debug GREETING=hello, world] 0
+}
+
+func ExampleDecodeQuery_faults() {
+	_, faults := execaudit.DecodeQuery("env=A%3D1&env=hunter2&env=%3Dhunter2", execaudit.Limits{})
+	for _, fault := range faults {
+		fmt.Println(fault)
+	}
+	// Output:
+	// env[1]: Invalid value: must be NAME=VALUE
+	// env[2].name: Required value
+}
+
+func ExampleRedactURL() {
+	u := &url.URL{Path: "/exec/shop/web-0/app", RawQuery: "command=sh&env=TOKEN%3Dhunter2"}
+	fmt.Println(execaudit.RedactURL(u))
+	// Output: /exec/shop/web-0/app?command=sh&env=TOKEN=[redacted]
+}
+
+func ExampleGates_Validate() {
+	fmt.Println(execaudit.Gates{ExecRequestID: true}.Validate())
+	// Output: feature gate ExecRequestID requires feature gate ExecEnvVar: set ExecEnvVar=true or ExecRequestID=false
+}

@@ -1,0 +1,266 @@
+package journal_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+func TestBuild(t *testing.T) {
+	t.Run("ATT-11 a long command line is cut and marked, never refused", func(t *testing.T) {
+		cases := map[string]struct {
+			argv []string
+			kept int // arguments
+			size int // bytes
+			cut  bool
+		}{
+			"none":                 {nil, 0, 0, false},
+			"as many as allowed":   {make([]string, journal.MaxArgs), journal.MaxArgs, 0, false},
+			"one more":             {make([]string, journal.MaxArgs+1), journal.MaxArgs, 0, true},
+			"as long as allowed":   {[]string{"a", strings.Repeat("<", journal.MaxArgvBytes-1)}, 2, journal.MaxArgvBytes, false},
+			"one byte more":        {[]string{"ab", strings.Repeat("<", journal.MaxArgvBytes-1)}, 2, journal.MaxArgvBytes, true},
+			"no room for the last": {[]string{strings.Repeat("\x01", journal.MaxArgvBytes), "x"}, 2, journal.MaxArgvBytes, true},
+		}
+		for name, c := range cases {
+			r := journal.Intent(session, c.argv, false, at)
+			if size := len(strings.Join(r.Argv, "")); len(r.Argv) != c.kept || size != c.size || r.ArgvTruncated != c.cut {
+				t.Errorf("%s: %d arguments of %d bytes, cut %t", name, len(r.Argv), size, r.ArgvTruncated)
+			}
+			if err := journal.NewWriter(newDisk()).Append(r); err != nil {
+				t.Errorf("%s: Append = %v", name, err)
+			}
+		}
+	})
+	t.Run("a caller's audit ID and a reason are bounded", func(t *testing.T) {
+		long := session
+		long.AuditID = strings.Repeat("x", 1<<20)
+		r := journal.Lost(long, process, strings.Repeat("y", 1<<20), at)
+		if len(r.AuditID) != journal.MaxTextBytes || len(r.Reason) != journal.MaxTextBytes {
+			t.Errorf("%d and %d bytes", len(r.AuditID), len(r.Reason))
+		}
+	})
+	t.Run("the command line is a copy", func(t *testing.T) {
+		argv := []string{"sh"}
+		r := journal.Intent(session, argv, false, at)
+		argv[0] = "changed"
+		if r.Argv[0] != "sh" {
+			t.Error("the record follows the caller's slice")
+		}
+	})
+	t.Run("times are UTC", func(t *testing.T) {
+		r := journal.Intent(session, nil, false, at.In(time.FixedZone("X", 3600)))
+		if r.Time.Location() != time.UTC || !r.Time.Equal(at) {
+			t.Errorf("Time = %v", r.Time)
+		}
+	})
+	t.Run("a process that never started has no key", func(t *testing.T) {
+		if _, ok := journal.Lost(session, journal.Process{}, "no such file", at).ProcessKey(); ok {
+			t.Error("ProcessKey of no process")
+		}
+	})
+	t.Run("ATT-11 the records of a session share its keys", func(t *testing.T) {
+		start, end := journal.Start(session, process, at), journal.End(session, process, 0, at)
+		a, okA := start.ProcessKey()
+		b, okB := end.ProcessKey()
+		if !okA || !okB || a != b || a != (journal.ProcessKey{Node: "n1", Process: process}) {
+			t.Errorf("ProcessKey = %v, %v", a, b)
+		}
+		if got := start.SessionKey(); got != end.SessionKey() || got != (journal.SessionKey{Node: "n1", ContainerID: "c1", ExecID: "e1"}) {
+			t.Errorf("SessionKey = %v", got)
+		}
+	})
+}
+
+func TestValidate(t *testing.T) {
+	start := journal.Start(session, process, at)
+	cases := map[string]func(*journal.Record){
+		"version 2, must be 1":                      func(r *journal.Record) { r.Version = 2 },
+		"kind is not one of intent, start, end":     func(r *journal.Record) { r.Kind = "paused" },
+		"time is missing":                           func(r *journal.Record) { r.Time = time.Time{} },
+		"node is missing":                           func(r *journal.Record) { r.Node = "" },
+		"containerID is missing":                    func(r *journal.Record) { r.ContainerID = "" },
+		"execID is missing":                         func(r *journal.Record) { r.ExecID = "" },
+		"pid is negative":                           func(r *journal.Record) { r.PID = -1 },
+		"a start needs pid and startTicks":          func(r *journal.Record) { r.StartTicks = 0 },
+		"an end needs exitCode or reason":           func(r *journal.Record) { r.Kind = journal.KindEnd },
+		"a start needs pid and startTicks (no pid)": func(r *journal.Record) { r.PID = 0 },
+	}
+	for want, spoil := range cases {
+		t.Run(want, func(t *testing.T) {
+			r := start
+			spoil(&r)
+			want, _, _ := strings.Cut(want, " (")
+			if err := r.Validate(); !errors.Is(err, journal.ErrInvalidRecord) || err.Error() != "invalid journal record: "+want {
+				t.Errorf("Validate = %v, want %s", err, want)
+			}
+		})
+	}
+	if err := start.Validate(); err != nil {
+		t.Errorf("Validate = %v, want nil", err)
+	}
+}
+
+func anyRecord() *rapid.Generator[journal.Record] {
+	return rapid.Custom(func(t *rapid.T) journal.Record {
+		text := func(label string) string { return rapid.StringN(1, 9, 64).Draw(t, label) }
+		s := journal.Session{Node: text("node"), ContainerID: text("container"), ExecID: text("exec"), AuditID: rapid.String().Draw(t, "audit")}
+		p := journal.Process{PID: rapid.IntRange(1, 1<<22).Draw(t, "pid"), StartTicks: rapid.Uint64Min(1).Draw(t, "ticks"), BootID: text("boot")}
+		when := at.Add(time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "time")))
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		case 0:
+			return journal.Intent(s, rapid.SliceOf(rapid.String()).Draw(t, "argv"), rapid.Bool().Draw(t, "tty"), when)
+		case 1:
+			return journal.Start(s, p, when)
+		case 2:
+			return journal.End(s, p, rapid.IntRange(0, 255).Draw(t, "code"), when)
+		}
+		return journal.Lost(s, journal.Process{}, text("reason"), when)
+	})
+}
+
+func TestJournalLaws(t *testing.T) {
+	t.Run("ATT-11 what was appended is read", func(t *testing.T) {
+		rapid.Check(t, func(rt *rapid.T) {
+			records := rapid.SliceOfN(anyRecord(), 1, 5).Draw(rt, "records")
+			d := newDisk()
+			w := journal.NewWriter(d)
+			for _, r := range records {
+				if err := w.Append(r); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			got, faults := readAll(t, d.written.Bytes())
+			if faults != nil || !sameJSON(got, records) {
+				rt.Fatalf("read %+v, %v, want %+v", got, faults, records)
+			}
+		})
+	})
+	t.Run("ATT-11 cut anywhere, all whole lines are read and at most one fault reported", func(t *testing.T) {
+		rapid.Check(t, func(rt *rapid.T) {
+			records := rapid.SliceOfN(anyRecord(), 1, 4).Draw(rt, "records")
+			d := newDisk()
+			w := journal.NewWriter(d)
+			for _, r := range records {
+				if err := w.Append(r); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			cut := d.written.Bytes()[:rapid.IntRange(0, d.written.Len()).Draw(rt, "cut")]
+			got, faults := readAll(t, cut)
+			whole := bytes.Count(cut, []byte("\n"))
+			if len(got) < whole || len(got)+len(faults) > whole+1 || !sameJSON(got, records[:len(got)]) {
+				rt.Fatalf("%d whole lines: read %d, faults %v", whole, len(got), faults)
+			}
+		})
+	})
+}
+
+// sameJSON compares as JSON, since a nil and an empty argv are one there.
+func sameJSON(a, b []journal.Record) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && (bytes.Equal(x, y) || len(a) == 0 && len(b) == 0)
+}
+
+func TestReader(t *testing.T) {
+	const good = `{"version":1,"kind":"end","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","exitCode":0,"later":{"field":[1]}}`
+	t.Run("malformed lines are reported with name and line, and skipped", func(t *testing.T) {
+		journalText := strings.Join([]string{
+			good, "", "hunter2", `{"version":1,"kind":"hunter2"`, `{"version":2,"hunter2":1}`, `["hunter2"]`, "null",
+			`{"version":1,"pid":"hunter2"}`, good + good, "\xff\xfe", good,
+		}, "\n")
+		records, faults := readAll(t, []byte(journalText))
+		if len(records) != 2 || !reflect.DeepEqual(records[0], records[1]) {
+			t.Errorf("read %v", records)
+		}
+		want := []string{
+			"journal:3: not a journal record in JSON",
+			"journal:4: not a journal record in JSON",
+			"journal:5: invalid journal record: version 2, must be 1",
+			"journal:6: not a journal record in JSON",
+			"journal:7: invalid journal record: version 0, must be 1",
+			"journal:8: not a journal record in JSON",
+			"journal:9: not a journal record in JSON",
+			"journal:10: not a journal record in JSON",
+		}
+		if got := fmt.Sprint(faults); got != fmt.Sprint(want) {
+			t.Errorf("faults %s, want %s", got, want)
+		}
+	})
+	t.Run("a line without end", func(t *testing.T) {
+		long := `{"version":1,"x":"` + strings.Repeat("x", 3*journal.MaxLineBytes)
+		records, faults := readAll(t, []byte(good+"\n"+long+"\n"+good+"\n"+long))
+		if len(records) != 2 || len(faults) != 2 || !errors.Is(faults[0], journal.ErrLineTooLong) || !errors.Is(faults[1], journal.ErrLineTooLong) {
+			t.Errorf("read %d, faults %v", len(records), faults)
+		}
+	})
+	t.Run("the bound is exact", func(t *testing.T) {
+		pad := func(size int) string {
+			head := strings.TrimSuffix(good, "}") + `,"pad":"`
+			return head + strings.Repeat("x", size-len(head)-2) + `"}`
+		}
+		records, faults := readAll(t, []byte(pad(journal.MaxLineBytes)+"\n"+pad(journal.MaxLineBytes+1)+"\n"))
+		if len(records) != 1 || len(faults) != 1 || !errors.Is(faults[0], journal.ErrLineTooLong) {
+			t.Errorf("read %d, faults %v", len(records), faults)
+		}
+	})
+	t.Run("an error of the source is returned as it is", func(t *testing.T) {
+		broken := errors.New("broken")
+		r := journal.NewReader(&failing{data: good + "\n" + good[:9], err: broken}, "journal")
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err != broken {
+			t.Errorf("Next = %v, want %v", err, broken)
+		}
+	})
+}
+
+// failing is a reader that ends in an error.
+type failing struct {
+	data string
+	err  error
+}
+
+func (f *failing) Read(b []byte) (int, error) {
+	if f.data == "" {
+		return 0, f.err
+	}
+	n := copy(b, f.data)
+	f.data = f.data[n:]
+	return n, nil
+}
+
+func FuzzReader(f *testing.F) {
+	for _, seed := range []string{
+		"", "\n\n", "null", "{}", `{"version":1}`, `{"version":1,"kind":"end","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","exitCode":0}`,
+		`{"version":1,"kind":"start","pid":1e99}`, "\xff", `{"version":1,"kind":"intent","argv":[1]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		records, faults := readAll(t, data)
+		if lines := bytes.Count(data, []byte("\n")) + 1; len(records)+len(faults) > lines {
+			t.Fatalf("%d records and %d faults from %d lines", len(records), len(faults), lines)
+		}
+		for _, fault := range faults {
+			if len(fault.Error()) > 120 {
+				t.Fatalf("a fault repeats content: %v", fault)
+			}
+		}
+		for _, r := range records {
+			if err := r.Validate(); err != nil {
+				t.Fatalf("read a record that is none: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,306 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+var (
+	at      = time.Date(2026, 11, 21, 4, 10, 0, 250, time.UTC)
+	session = journal.Session{
+		Node: "n1", ContainerID: "c1", ExecID: "e1", AuditID: "f4a3b2c1", SandboxID: "s1",
+		Namespace: "shop", Pod: "web-0", PodUID: "u1", Container: "app",
+	}
+	process = journal.Process{PID: 4711, StartTicks: 123456, BootID: "b1"}
+)
+
+// disk is a journal.File that knows what a crash would leave.
+type disk struct {
+	mu      sync.Mutex
+	written bytes.Buffer
+	durable int // bytes of written that a crash leaves
+	syncs   int
+	room    int   // bytes until it is full; negative for no end
+	syncErr error // what Sync returns
+	onSync  func()
+}
+
+func newDisk() *disk { return &disk{room: -1} }
+
+func (d *disk) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.room >= 0 && len(b) > d.room {
+		n, _ := d.written.Write(b[:d.room])
+		d.room = 0
+		return n, errors.New("no space left on device")
+	}
+	if d.room >= 0 {
+		d.room -= len(b)
+	}
+	return d.written.Write(b)
+}
+
+func (d *disk) Sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.onSync != nil {
+		d.onSync()
+	}
+	if d.syncErr != nil {
+		return d.syncErr
+	}
+	d.syncs++
+	d.durable = d.written.Len()
+	return nil
+}
+
+func (*disk) Close() error { return nil }
+
+func (d *disk) afterCrash() []byte { return d.written.Bytes()[:d.durable] }
+
+// readAll returns the records and the faults of a journal.
+func readAll(t *testing.T, data []byte) (records []journal.Record, faults []error) {
+	t.Helper()
+	r := journal.NewReader(bytes.NewReader(data), "journal")
+	for {
+		record, err := r.Next()
+		var fault *journal.LineError
+		switch {
+		case err == nil:
+			records = append(records, record)
+		case errors.As(err, &fault):
+			faults = append(faults, err)
+		case err == io.EOF:
+			return records, faults
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustAppend(t *testing.T, w *journal.Writer, r journal.Record) {
+	t.Helper()
+	if err := w.Append(r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAppend(t *testing.T) {
+	t.Run("ATT-11 intent, start and end, as lines of JSON", func(t *testing.T) {
+		d := newDisk()
+		w := journal.NewWriter(d)
+		mustAppend(t, w, journal.Intent(session, []string{"sh", "-c", "id <&1"}, true, at))
+		mustAppend(t, w, journal.Start(session, process, at.Add(time.Second)))
+		mustAppend(t, w, journal.End(session, process, 137, at.Add(2*time.Second)))
+		const who = `"node":"n1","containerID":"c1","execID":"e1","auditID":"f4a3b2c1","sandboxID":"s1","namespace":"shop","pod":"web-0","podUID":"u1","container":"app"`
+		want := strings.Join([]string{
+			`{"version":1,"kind":"intent","time":"2026-11-21T04:10:00.00000025Z",` + who + `,"argv":["sh","-c","id \u003c\u00261"],"tty":true}`,
+			`{"version":1,"kind":"start","time":"2026-11-21T04:10:01.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1"}`,
+			`{"version":1,"kind":"end","time":"2026-11-21T04:10:02.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1","exitCode":137}`,
+			"",
+		}, "\n")
+		if got := d.written.String(); got != want {
+			t.Errorf("journal:\n%s\nwant:\n%s", got, want)
+		}
+	})
+	t.Run("ATT-11 a crash right after Append leaves the record", func(t *testing.T) {
+		d := newDisk()
+		w := journal.NewWriter(d)
+		for i, r := range []journal.Record{journal.Intent(session, nil, false, at), journal.Start(session, process, at), journal.End(session, process, 0, at)} {
+			mustAppend(t, w, r)
+			if records, faults := readAll(t, d.afterCrash()); len(records) != i+1 || faults != nil || records[i].Kind != r.Kind {
+				t.Fatalf("a crash after %s leaves %v, %v", r.Kind, records, faults)
+			}
+		}
+	})
+	t.Run("a record that no reader could use is refused", func(t *testing.T) {
+		d := newDisk()
+		err := journal.NewWriter(d).Append(journal.Intent(journal.Session{Node: "n"}, nil, false, at))
+		if !errors.Is(err, journal.ErrInvalidRecord) || d.written.Len() != 0 {
+			t.Errorf("Append = %v, wrote %q", err, d.written.String())
+		}
+	})
+	t.Run("a line that is too long is refused", func(t *testing.T) {
+		d := newDisk()
+		long := session
+		long.Pod = strings.Repeat("x", journal.MaxLineBytes)
+		if err := journal.NewWriter(d).Append(journal.Intent(long, nil, false, at)); !errors.Is(err, journal.ErrLineTooLong) || d.written.Len() != 0 {
+			t.Errorf("Append = %v, wrote %d bytes", err, d.written.Len())
+		}
+	})
+}
+
+func TestFaults(t *testing.T) {
+	t.Run("ATT-11 a full disk is an error, and later records stand on their own lines", func(t *testing.T) {
+		d := newDisk()
+		w := journal.NewWriter(d)
+		mustAppend(t, w, journal.Intent(session, nil, false, at))
+		d.room = 50
+		if err := w.Append(journal.Start(session, process, at)); err == nil {
+			t.Fatal("Append on a full disk returned nil")
+		}
+		d.room = -1
+		mustAppend(t, w, journal.End(session, process, 0, at))
+		records, faults := readAll(t, d.written.Bytes())
+		if len(records) != 2 || records[1].Kind != journal.KindEnd || len(faults) != 1 || faults[0].Error() != "journal:2: not a journal record in JSON" {
+			t.Errorf("read %v, %v", records, faults)
+		}
+	})
+	t.Run("ATT-11 a failed sync is an error", func(t *testing.T) {
+		d := newDisk()
+		d.syncErr = errors.New("input/output error")
+		if err := journal.NewWriter(d).Append(journal.Intent(session, nil, false, at)); !errors.Is(err, d.syncErr) {
+			t.Errorf("Append = %v, want %v", err, d.syncErr)
+		}
+	})
+}
+
+func TestAppendConcurrently(t *testing.T) {
+	const writers, each = 16, 20
+	d := newDisk()
+	w := journal.NewWriter(d)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			mine := session
+			mine.ExecID = fmt.Sprint(i)
+			for n := range each {
+				if err := w.Append(journal.End(mine, process, n, at)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	records, faults := readAll(t, d.afterCrash())
+	if len(records) != writers*each || faults != nil {
+		t.Fatalf("%d records, faults %v, want %d", len(records), faults, writers*each)
+	}
+	next := map[string]int{}
+	for _, r := range records {
+		if *r.ExitCode != next[r.ExecID] {
+			t.Fatalf("session %s: record %d came at %d", r.ExecID, *r.ExitCode, next[r.ExecID])
+		}
+		next[r.ExecID]++
+	}
+}
+
+// TestSharedSync appends two records while a third is being synced. When both have
+// come in time they need one more sync, not two; whether they have is the
+// scheduler's choice, so it is tried until they have.
+func TestSharedSync(t *testing.T) {
+	for range 1000 {
+		if d := appendThree(t); d.syncs == 2 {
+			return
+		}
+	}
+	t.Error("records that arrive during a sync never share the next one")
+}
+
+func appendThree(t *testing.T) *disk {
+	t.Helper()
+	d := newDisk()
+	w := journal.NewWriter(d)
+	var late sync.WaitGroup
+	d.onSync = func() {
+		d.onSync = nil
+		for range 2 {
+			late.Go(func() { _ = w.Append(journal.End(session, process, 0, at)) })
+		}
+		for range 100 {
+			runtime.Gosched()
+		}
+	}
+	mustAppend(t, w, journal.Intent(session, nil, false, at))
+	late.Wait()
+	if records, faults := readAll(t, d.afterCrash()); len(records) != 3 || faults != nil {
+		t.Fatalf("%d records, %v", len(records), faults)
+	}
+	return d
+}
+
+func TestOpen(t *testing.T) {
+	open := func(t *testing.T, path string) *journal.Writer {
+		t.Helper()
+		w, err := journal.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = w.Close() })
+		return w
+	}
+	t.Run("ATT-11 it only grows", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "journal")
+		mustAppend(t, open(t, path), journal.Intent(session, nil, false, at))
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, open(t, path), journal.Start(session, process, at))
+		after, err := os.ReadFile(path)
+		if err != nil || !bytes.HasPrefix(after, before) || len(after) == len(before) {
+			t.Errorf("%q became %q, %v", before, after, err)
+		}
+	})
+	t.Run("ATT-11 a torn tail is kept, reported, and harms no other record", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "journal")
+		mustAppend(t, open(t, path), journal.Intent(session, nil, false, at))
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(whole, whole[:40]...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mustAppend(t, open(t, path), journal.Start(session, process, at))
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, faults := readAll(t, data)
+		if len(records) != 2 || records[1].Kind != journal.KindStart || len(faults) != 1 || faults[0].Error() != "journal:2: not a journal record in JSON" {
+			t.Errorf("read %v, %v from\n%s", records, faults, data)
+		}
+	})
+	t.Run("only its owner may read it", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("Windows has no mode bits")
+		}
+		path := filepath.Join(t.TempDir(), "journal")
+		open(t, path)
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+	})
+	t.Run("a folder is no journal", func(t *testing.T) {
+		if w, err := journal.Open(t.TempDir()); err == nil {
+			_ = w.Close()
+			t.Error("Open of a folder returned nil")
+		}
+	})
+	t.Run("a device is no journal", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("Windows has no /dev/null")
+		}
+		if _, err := journal.Open(os.DevNull); !errors.Is(err, journal.ErrNotRegular) {
+			t.Errorf("Open(%s) = %v, want %v", os.DevNull, err, journal.ErrNotRegular)
+		}
+	})
+	t.Run("no such folder", func(t *testing.T) {
+		if _, err := journal.Open(filepath.Join(t.TempDir(), "none", "journal")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("Open = %v, want %v", err, os.ErrNotExist)
+		}
+	})
+}
