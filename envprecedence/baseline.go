@@ -1,7 +1,9 @@
 package envprecedence
 
+import "slices"
+
 // Baseline is a container's environment, prepared once so that many execs can be merged with it. It never changes and is
-// safe for concurrent use.
+// safe for concurrent use. Only [Prepare] makes one.
 type Baseline struct {
 	byName  index
 	environ []string
@@ -10,29 +12,51 @@ type Baseline struct {
 // Prepare returns the baseline of a container's environ strings, such as the Process.Env of its OCI spec, which it copies.
 // Entries without "=" or without a name are left out and returned in dropped, in order, nil if there is none.
 func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError) {
-	m := newMerger(len(container), p)
-	dropped = m.add(Container, container)
-	b = &Baseline{environ: m.environ()}
-	b.byName = index{names: m.seen.names, slots: m.seen.slots}
-	clear(b.byName.slots)
-	for i, s := range b.environ {
-		eq, _ := separator(s)
-		b.byName.add(s[:eq], b.environ[:i])
+	b = &Baseline{
+		byName:  newIndex(p, make([]uint32, slotsFor(len(container)))),
+		environ: slices.Clone(container),
+	}
+	blanks, dropped := b.byName.claimAll(Container, b.environ, 0, nil)
+	if blanks > 0 {
+		b, _ = Prepare(compact(b.environ, blanks), p) // again, because the positions moved
 	}
 	return b, dropped
 }
 
 // Merge returns the environment of an exec as its runtime sees it: the runtime's own entries win over those of
 // ExecRequest.envs, and those over the baseline. Order, duplicates and values are as in the package's function [Merge]; so
-// is the error, the first malformed entry, of tier Runtime or [Request]. The result is the caller's own.
+// is the error, of tier Runtime or [Request]. The result is the caller's own.
+//
+// It allocates the result and nothing else for up to 256 entries, the KEP's maximum of a request, over up to 2,048.
+// Source: KEP-6035, CRI conformance tests.
 func (b *Baseline) Merge(runtime, request []string) ([]string, error) {
-	m := newMerger(len(runtime)+len(request)+len(b.environ), Linux)
-	m.seen.names = b.byName.names
-	for i, list := range [2][]string{runtime, request} {
-		if malformed := m.add([2]Tier{Runtime, Request}[i], list); malformed != nil {
-			return nil, malformed[0]
-		}
+	entries := len(runtime) + len(request)
+	switch {
+	case entries <= 16:
+		var slots [32]uint32
+		return b.merge(runtime, request, slots[:])
+	case entries <= 256:
+		var slots [512]uint32
+		return b.merge(runtime, request, slots[:])
 	}
-	m.add(Container, b.environ)
-	return m.environ(), nil
+	return b.merge(runtime, request, make([]uint32, slotsFor(entries)))
+}
+
+func (b *Baseline) merge(runtime, request []string, slots []uint32) ([]string, error) {
+	var words [32]uint64 // on the stack, for a common baseline
+	below := shadow{base: b, hit: newPositions(len(b.environ), words[:])}
+	seen := index{b.byName.names, slots}
+	environ := make([]string, 0, len(runtime)+len(request)+len(b.environ))
+
+	environ = append(environ, runtime...)
+	blanks, malformed := seen.claimAll(Runtime, environ, 0, &below)
+	if malformed != nil {
+		return nil, malformed[0]
+	}
+	environ = append(environ, request...)
+	more, malformed := seen.claimAll(Request, environ, len(runtime), &below)
+	if malformed != nil {
+		return nil, malformed[0]
+	}
+	return below.hit.appendOthers(compact(environ, blanks+more), b.environ), nil
 }

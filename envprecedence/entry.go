@@ -65,9 +65,9 @@ func Parse(environ []string) ([]Entry, error) {
 	var entries []Entry
 	var faults []error
 	for i, s := range environ {
-		eq, err := separator(s)
-		if err != nil {
-			faults = append(faults, &EntryError{Index: i, Err: err})
+		eq := strings.IndexByte(s, '=')
+		if eq <= 0 {
+			faults = append(faults, malformedEntry(0, i, eq))
 			continue
 		}
 		entries = append(entries, Entry{Name: s[:eq], Value: s[eq+1:]})
@@ -76,17 +76,4 @@ func Parse(environ []string) ([]Entry, error) {
 		return nil, errors.Join(faults...)
 	}
 	return entries, nil
-}
-
-// separator returns the index of the "=" that ends the name of an environ string.
-func separator(s string) (int, error) {
-	eq := strings.IndexByte(s, '=')
-	switch {
-	case eq > 0:
-		return eq, nil
-	case eq == 0:
-		return 0, ErrEmptyName
-	default:
-		return 0, ErrNoEquals
-	}
 }

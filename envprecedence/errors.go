@@ -36,6 +36,14 @@ type EntryError struct {
 	Err   error  // one of this package's sentinels
 }
 
+// malformedEntry returns the error for an environ string whose first "=" is at eq, which is 0 or, for none, -1.
+func malformedEntry(tier Tier, index, eq int) *EntryError {
+	if eq == 0 {
+		return &EntryError{Tier: tier, Index: index, Err: ErrEmptyName}
+	}
+	return &EntryError{Tier: tier, Index: index, Err: ErrNoEquals}
+}
+
 // Error returns one line such as `caller entry 3 "LOG_LEVEL": holds a NUL byte`. A long name is cut.
 func (e *EntryError) Error() string {
 	var b strings.Builder

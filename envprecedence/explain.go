@@ -1,6 +1,7 @@
 package envprecedence
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -44,11 +45,15 @@ func Explain(t Tiers, p Platform) []Explanation {
 		x.add(Tier(i+1), list)
 		ends = append(ends, len(x.explanations))
 	}
-	reverseEach(x.explanations, ends)
+	start := 0
+	for _, end := range ends {
+		slices.Reverse(x.explanations[start:end])
+		start = end
+	}
 	return x.explanations
 }
 
-// explainer walks as merger does: from the last entry of the highest tier to the first of the lowest.
+// explainer walks from the last entry of the highest tier to the first of the lowest.
 type explainer struct {
 	explanations []Explanation
 	positions    map[string]int // of a name in explanations
@@ -57,11 +62,9 @@ type explainer struct {
 
 func (x *explainer) add(tier Tier, list []string) {
 	for i := len(list) - 1; i >= 0; i-- {
-		eq, err := separator(list[i])
-		if err != nil {
-			continue
+		if eq := strings.IndexByte(list[i], '='); eq > 0 {
+			x.addEntry(list[i][:eq], Source{Tier: tier, Index: i})
 		}
-		x.addEntry(list[i][:eq], Source{Tier: tier, Index: i})
 	}
 }
 

@@ -1,7 +1,5 @@
 package envprecedence
 
-import "slices"
-
 // Merge returns the environment of an exec'd process: environ strings, each name once, with the value of the highest tier
 // that has it and, within that tier, of its last entry. The order is runtime, kubelet, API server, caller, container, each
 // in its own order, with what was shadowed left out. So injected entries stand first, where agents that capture only the
@@ -14,64 +12,34 @@ import "slices"
 //
 // The result is the caller's own; its strings are the tiers' own. Source: KEP-6035, Environment Variable Precedence.
 func Merge(t Tiers, p Platform) (environ []string, dropped []*EntryError, err error) {
-	tiers := t.ordered()
-	total := 0
-	for _, list := range tiers {
-		total += len(list)
+	total := len(t.Runtime) + len(t.Kubelet) + len(t.APIServer) + len(t.Caller) + len(t.Container)
+	// The table of a common environment stays on the stack.
+	switch {
+	case total <= 16:
+		var slots [32]uint32
+		return merge(&t, total, newIndex(p, slots[:]))
+	case total <= 128:
+		var slots [256]uint32
+		return merge(&t, total, newIndex(p, slots[:]))
+	case total <= 512:
+		var slots [1024]uint32
+		return merge(&t, total, newIndex(p, slots[:]))
 	}
-	m := newMerger(total, p)
-	for i, list := range tiers {
-		malformed := m.add(Tier(i+1), list)
+	return merge(&t, total, newIndex(p, make([]uint32, slotsFor(total))))
+}
+
+func merge(t *Tiers, total int, seen index) (environ []string, dropped []*EntryError, err error) {
+	environ = make([]string, 0, total)
+	blanks := 0
+	for i, list := range [...][]string{t.Runtime, t.Kubelet, t.APIServer, t.Caller, t.Container} {
+		start := len(environ)
+		environ = append(environ, list...)
+		lost, malformed := seen.claimAll(Tier(i+1), environ, start, nil)
 		if malformed != nil && Tier(i+1) != Container {
 			return nil, nil, malformed[0]
 		}
 		dropped = malformed
+		blanks += lost
 	}
-	return m.environ(), dropped, nil
-}
-
-// merger gathers entries from the last of the highest tier to the first of the lowest, so that whoever comes first wins.
-type merger struct {
-	seen index
-	kept []string // backwards within each tier, because seen knows the entries by their position here
-	ends []int    // of each tier in kept
-}
-
-func newMerger(entries int, p Platform) *merger {
-	return &merger{
-		seen: index{names: newNames(p), slots: make([]uint32, slotsFor(entries))},
-		kept: make([]string, 0, entries),
-	}
-}
-
-// add takes the entries whose names are new and returns the malformed ones.
-func (m *merger) add(tier Tier, list []string) (malformed []*EntryError) {
-	for i := len(list) - 1; i >= 0; i-- {
-		eq, err := separator(list[i])
-		if err != nil {
-			malformed = append(malformed, &EntryError{Tier: tier, Index: i, Err: err})
-			continue
-		}
-		if m.seen.add(list[i][:eq], m.kept) {
-			m.kept = append(m.kept, list[i])
-		}
-	}
-	m.ends = append(m.ends, len(m.kept))
-	slices.Reverse(malformed)
-	return malformed
-}
-
-// environ returns what was kept, each tier in its own order. The merger is of no more use then.
-func (m *merger) environ() []string {
-	reverseEach(m.kept, m.ends)
-	return m.kept
-}
-
-// reverseEach reverses each of the list's consecutive parts, given by their ends.
-func reverseEach[E any](list []E, ends []int) {
-	start := 0
-	for _, end := range ends {
-		slices.Reverse(list[start:end])
-		start = end
-	}
+	return compact(environ, blanks), dropped, nil
 }

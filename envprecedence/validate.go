@@ -19,9 +19,9 @@ const MaxEntryBytes = 128<<10 - 1 // 131,071 bytes
 func Validate(environ []string, limit int) error {
 	v := validator{limit: limit}
 	for i, s := range environ {
-		eq, err := separator(s)
-		if err != nil {
-			v.report(&EntryError{Index: i, Err: err})
+		eq := strings.IndexByte(s, '=')
+		if eq <= 0 {
+			v.report(malformedEntry(0, i, eq))
 			continue
 		}
 		v.check(i, Entry{Name: s[:eq], Value: s[eq+1:]})

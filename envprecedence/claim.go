@@ -1,0 +1,68 @@
+package envprecedence
+
+import (
+	"slices"
+	"strings"
+)
+
+// claimAll goes through the entries from the last to the one at start, and each claims its name, so that whoever comes
+// first wins. It blanks those whose name is taken and those that are malformed; it returns the number of blanks and the
+// malformed entries, in order. What the winners shadow in a baseline is noted in below, which may be nil.
+func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) (blanks int, malformed []*EntryError) {
+	for i := len(environ) - 1; i >= start; i-- {
+		entry := environ[i]
+		eq := strings.IndexByte(entry, '=')
+		if eq <= 0 {
+			malformed = append(malformed, malformedEntry(tier, i-start, eq))
+			environ[i] = ""
+			blanks++
+			continue
+		}
+		// The search is a call of its own, because most searches end at the first slot.
+		hash := x.hash(entry, eq)
+		slot := x.first(hash)
+		if *slot != 0 {
+			slot = x.search(hash, entry[:eq], environ)
+		}
+		if *slot != 0 {
+			environ[i] = ""
+			blanks++
+			continue
+		}
+		*slot = x.taken(hash, i)
+		if below != nil {
+			below.note(hash, entry[:eq])
+		}
+	}
+	slices.Reverse(malformed)
+	return blanks, malformed
+}
+
+// shadow gathers which entries of a baseline lost against an exec's.
+type shadow struct {
+	base *Baseline
+	hit  positions
+}
+
+func (s *shadow) note(hash uint64, name string) {
+	byName := &s.base.byName
+	if *byName.first(hash) == 0 {
+		return
+	}
+	if slot := *byName.search(hash, name, s.base.environ); slot != 0 {
+		s.hit.add(byName.position(slot))
+	}
+}
+
+// compact removes the blanks in place, run by run.
+func compact(environ []string, blanks int) []string {
+	kept, rest := environ[:0], environ
+	for range blanks {
+		run := slices.Index(rest, "")
+		kept = append(kept, rest[:run]...)
+		rest = rest[run+1:]
+	}
+	kept = append(kept, rest...)
+	clear(environ[len(kept):])
+	return kept
+}
