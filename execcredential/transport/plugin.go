@@ -31,7 +31,7 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 	command := pluginexec.Command{
 		Path:      path,
 		Args:      s.config.Args,
-		Env:       execcredential.Environ(options.environ(), s.config, info),
+		Env:       execcredential.Environ(options.environ(), s.withEnv(), info),
 		Terminal:  stdin,
 		Stderr:    options.Stderr,
 		MaxStdout: options.MaxOutput,
@@ -50,4 +50,10 @@ func answer(ctx context.Context, command pluginexec.Command, version string) (*e
 		return nil, err
 	}
 	return execcredential.ParseAnswer(result.Stdout, version)
+}
+
+func (s *shared) withEnv() execcredential.ExecConfig {
+	config := s.config
+	config.Env = s.env()
+	return config
 }

@@ -23,7 +23,8 @@ type Source struct {
 // shared is what all sources of one configuration have in common.
 type shared struct {
 	pool    *Pool
-	config  execcredential.ExecConfig
+	config  execcredential.ExecConfig      // without Env
+	env     func() []execcredential.EnvVar // a function, which no formatting looks into
 	cluster *execcredential.Cluster
 	hints   hints
 	users   int // guarded by pool.mu
@@ -49,7 +50,9 @@ type snapshot struct {
 }
 
 func newShared(pool *Pool, config execcredential.ExecConfig, cluster *execcredential.Cluster) *shared {
-	s := &shared{pool: pool, config: config}
+	env := config.Env
+	config.Env = nil
+	s := &shared{pool: pool, config: config, env: func() []execcredential.EnvVar { return env }}
 	if cluster != nil {
 		copied := *cluster
 		s.cluster = &copied

@@ -1,0 +1,74 @@
+//go:build unix
+
+package transport_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
+	"github.com/lanyard-dev/lanyard/execcredential/transport"
+)
+
+func TestProactiveRefresh(t *testing.T) {
+	t.Run("ECR-20 a refresh comes in the last 1% of the lifetime, with no caller waiting", func(t *testing.T) {
+		pool := newPool(t, transport.Options{Proactive: true})
+		plugin := loginlab.NewPlugin(t, "")
+		const life = 3 * time.Second
+		received := time.Now()
+		plugin.Status("one", "", "", received.Add(life))
+		source := newSource(t, pool, plugin.Config())
+		if _, err := source.Credential(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		plugin.Status("two", "", "", time.Time{})
+		eventually(t, "second run without a request", func() bool { return plugin.Runs() == 2 })
+		if age := time.Since(received); age < life-life/100 {
+			t.Errorf("refreshed after %v, want not before %v", age, life-life/100)
+		}
+		eventually(t, "new token", func() bool {
+			credential, err := source.Credential(t.Context())
+			return err == nil && credential.Token().Reveal() == "two"
+		})
+		if plugin.Runs() != 2 {
+			t.Errorf("runs = %d, want 2", plugin.Runs())
+		}
+	})
+	t.Run("ECR-20 a certificate counts from NotBefore, so an old one is refreshed early in its rest", func(t *testing.T) {
+		pool := newPool(t, transport.Options{Proactive: true, Backoff: execcredential.Backoff{Base: time.Millisecond}})
+		plugin := loginlab.NewPlugin(t, "")
+		certificate, key := loginlab.NewAuthority(t).Client(t, "u", time.Now().Add(-99*time.Hour), 100*time.Hour)
+		plugin.Status("", certificate, key, time.Now().Add(10*time.Minute))
+		if _, err := newSource(t, pool, plugin.Config()).Credential(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "refresh in the last 1%", func() bool { return plugin.Runs() >= 2 })
+	})
+	t.Run("ECR-20 a failed refresh is tried again while the credential is valid", func(t *testing.T) {
+		pool := newPool(t, transport.Options{Proactive: true, Backoff: execcredential.Backoff{Base: time.Millisecond, Max: 10 * time.Millisecond}})
+		plugin := loginlab.NewPlugin(t, `[ "$(wc -l <"$LAB/runs")" != 2 ] || exit 1`)
+		plugin.Status("t", "", "", time.Now().Add(time.Second))
+		if _, err := newSource(t, pool, plugin.Config()).Credential(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "third run", func() bool { return plugin.Runs() >= 3 })
+	})
+	t.Run("ECR-20 without the option nothing runs by itself, and a plugin that is always interactive never does", func(t *testing.T) {
+		for _, options := range []transport.Options{{}, {Proactive: true}} {
+			plugin := loginlab.NewPlugin(t, "")
+			plugin.Status("t", "", "", time.Now().Add(20*time.Millisecond))
+			config := plugin.Config()
+			if options.Proactive {
+				config.InteractiveMode = execcredential.Always
+			}
+			source := newSource(t, newPool(t, options), config)
+			_, _ = source.Credential(t.Context())
+			before := plugin.Runs()
+			time.Sleep(200 * time.Millisecond) // long past the expiry: a refresh would have come
+			if plugin.Runs() != before {
+				t.Errorf("runs = %d, want %d", plugin.Runs(), before)
+			}
+		}
+	})
+}
