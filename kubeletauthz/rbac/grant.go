@@ -25,16 +25,14 @@ type Grant struct {
 }
 
 // String says which binding grants it, in the words of Kubernetes' own reason: ClusterRoleBinding "b" of ClusterRole "r"
-// to User "u".
+// to User "u". Namespaces stand behind names: RoleBinding "b/namespace", ServiceAccount "s/namespace".
 func (g Grant) String() string {
-	return fmt.Sprintf("%s %q of %s %q to %s %q", g.BindingKind, qualified(g.BindingNamespace, g.BindingName),
-		g.Role.Kind, g.Role.Name, g.Subject.Kind, subjectName(g.Subject))
-}
-
-// subjectName is written name first for service accounts, as Kubernetes' reasons do.
-func subjectName(s rbacv1.Subject) string {
-	if s.Kind == rbacv1.ServiceAccountKind {
-		return s.Name + "/" + s.Namespace
+	binding, subject := g.BindingName, g.Subject.Name
+	if g.BindingNamespace != "" {
+		binding += "/" + g.BindingNamespace
 	}
-	return s.Name
+	if g.Subject.Kind == rbacv1.ServiceAccountKind {
+		subject += "/" + g.Subject.Namespace
+	}
+	return fmt.Sprintf("%s %q of %s %q to %s %q", g.BindingKind, binding, g.Role.Kind, g.Role.Name, g.Subject.Kind, subject)
 }
