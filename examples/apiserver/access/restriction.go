@@ -1,0 +1,138 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
+)
+
+// AudienceCheck decides whether a node may ask for a token with the request's audiences on behalf of a pod that runs on
+// it, as account. An error refuses.
+type AudienceCheck func(ctx context.Context, node user.Info, pod *corev1.Pod, account string, request *authenticationv1.TokenRequest) error
+
+// Restriction is the admission plugin that keeps a node to its own objects: its Node, its Lease, the pods bound to it
+// and tokens for those. It lets pass whoever is no node.
+type Restriction struct {
+	// Registry holds the pods.
+	Registry *registry.Registry
+	// Audience decides about audiences; nil allows any.
+	Audience AudienceCheck
+}
+
+var _ admission.ValidationInterface = (*Restriction)(nil)
+
+// Handles implements admission.Interface.
+func (r *Restriction) Handles(admission.Operation) bool { return true }
+
+// Validate implements admission.ValidationInterface.
+func (r *Restriction) Validate(ctx context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+	node := NodeName(a.GetUserInfo())
+	if node == "" {
+		return nil
+	}
+	if err := r.check(ctx, node, a); err != nil {
+		return admission.NewForbidden(a, err)
+	}
+	return nil
+}
+
+func (r *Restriction) check(ctx context.Context, node string, a admission.Attributes) error {
+	group := a.GetResource().GroupResource()
+	switch {
+	case group == corev1.Resource("nodes") && a.GetOperation() != admission.Connect:
+		return ownNode(node, a)
+	case group == corev1.Resource("pods") && a.GetOperation() != admission.Connect:
+		return r.ownPod(node, a)
+	case group == corev1.Resource("serviceaccounts") && a.GetSubresource() == "token":
+		return r.token(ctx, node, a)
+	case group.Resource == "leases":
+		return ownLease(node, a)
+	}
+	return nil
+}
+
+func ownNode(node string, a admission.Attributes) error {
+	if a.GetOperation() == admission.Delete {
+		return errors.New("a node does not delete nodes")
+	}
+	name := a.GetName()
+	if object, ok := a.GetObject().(*corev1.Node); ok && name == "" {
+		name = object.Name
+	}
+	if name != node {
+		return fmt.Errorf("node %q may not change node %q", node, name)
+	}
+	return nil
+}
+
+func ownLease(node string, a admission.Attributes) error {
+	name := a.GetName()
+	if object, ok := a.GetObject().(interface{ GetName() string }); ok && name == "" {
+		name = object.GetName()
+	}
+	if a.GetNamespace() != corev1.NamespaceNodeLease || name != node {
+		return fmt.Errorf("node %q may use only its own lease in %s", node, corev1.NamespaceNodeLease)
+	}
+	return nil
+}
+
+// ownPod allows status updates and deletion of the node's pods, and the creation of mirror pods on it.
+func (r *Restriction) ownPod(node string, a admission.Attributes) error {
+	object := a.GetOldObject()
+	if a.GetOperation() == admission.Create {
+		object = a.GetObject()
+	}
+	pod, ok := object.(*corev1.Pod)
+	switch {
+	case !ok:
+		return errors.New("a node deletes pods one by one")
+	case pod.Spec.NodeName != node:
+		return fmt.Errorf("node %q may not change pods of node %q", node, pod.Spec.NodeName)
+	case a.GetOperation() == admission.Create:
+		return mirror(pod)
+	case a.GetOperation() == admission.Update && a.GetSubresource() != "status":
+		return errors.New("a node changes nothing of a pod but its status")
+	}
+	return nil
+}
+
+// mirror allows pods that stand for what the node runs by itself, and that reach for nothing.
+func mirror(pod *corev1.Pod) error {
+	if pod.Annotations[corev1.MirrorPodAnnotationKey] == "" {
+		return errors.New("a node creates no pods but mirrors of its own")
+	}
+	if len(secretsOf(pod))+len(configMapsOf(pod))+len(claimsOf(pod)) > 0 {
+		return errors.New("a mirror pod refers to no secrets, config maps or claims")
+	}
+	return nil
+}
+
+// token allows tokens that are bound to a pod of the node, by UID, and whose audiences the check allows.
+func (r *Restriction) token(ctx context.Context, node string, a admission.Attributes) error {
+	request, ok := a.GetObject().(*authenticationv1.TokenRequest)
+	if !ok {
+		return fmt.Errorf("unexpected object %T", a.GetObject())
+	}
+	ref := request.Spec.BoundObjectRef
+	if ref == nil || ref.APIVersion != "v1" || ref.Kind != "Pod" || ref.Name == "" || ref.UID == "" {
+		return errors.New("a node asks for tokens bound to a pod by name and UID only")
+	}
+	pod, err := registry.Get[*corev1.Pod](ctx, r.Registry.Pods, a.GetNamespace(), ref.Name)
+	if err != nil {
+		return err
+	}
+	if pod.UID != ref.UID || pod.Spec.NodeName != node {
+		return fmt.Errorf("pod %q with UID %q is not on node %q", ref.Name, ref.UID, node)
+	}
+	if r.Audience == nil {
+		return nil
+	}
+	return r.Audience(ctx, a.GetUserInfo(), pod, a.GetName(), request)
+}
