@@ -3,6 +3,7 @@ package execcredential
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 )
 
@@ -35,6 +36,21 @@ func (v EnvVar) String() string { return v.Name + "=" + redacted }
 
 // Format writes NAME=[redacted] for every verb.
 func (v EnvVar) Format(state fmt.State, _ rune) { fmt.Fprint(state, v.String()) }
+
+// LogValue returns NAME=[redacted].
+func (v EnvVar) LogValue() slog.Value { return slog.StringValue(v.String()) }
+
+// String shows every field, with the values of Env hidden.
+func (c ExecConfig) String() string {
+	return fmt.Sprintf("{Command:%q Args:%q Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q}",
+		c.Command, c.Args, c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode)
+}
+
+// Format writes String for every verb: fmt calls no method inside a struct that it prints with a verb like %s.
+func (c ExecConfig) Format(state fmt.State, _ rune) { fmt.Fprint(state, c.String()) }
+
+// LogValue returns String.
+func (c ExecConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // InteractiveMode is the contract between a plugin and standard input.
 type InteractiveMode string

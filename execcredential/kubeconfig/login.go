@@ -2,6 +2,8 @@ package kubeconfig
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 
@@ -56,6 +58,14 @@ type Login struct {
 	// NotRun says why a configured plugin is not run; empty when it is, or when there is none.
 	NotRun string
 }
+
+// String names the context, the server and the method.
+func (l *Login) String() string {
+	return fmt.Sprintf("login to %q (%s) by %s", l.Context, l.Cluster.Server, l.Method)
+}
+
+// LogValue returns String.
+func (l *Login) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
 // Login resolves a context; the empty name is the current one.
 //
