@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: test trace modules cross api bench fuzz lint tidy work parts commands
+.PHONY: demo stack test trace modules cross api bench fuzz lint tidy work parts commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -11,6 +11,12 @@ RUNC_VERSION          := v1.5.2
 CONTAINERD_VERSION    := v2.4.2
 IAM_PLUGIN_VERSION    := v0.6.13
 ECR_PLUGIN_VERSION    := v1.37.0
+
+demo: parts
+	@$(BIN)/lanyard-stack demo
+
+stack: parts
+	@$(BIN)/lanyard-stack up
 
 test: $(HOUSE) parts
 	@$(HOUSE) test $(M)
@@ -58,6 +64,10 @@ STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINER
 	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
 
 parts: $(STAMPS) commands
+
+# The stack's own programs: static, because one of them is the only file in our images.
+commands:
+	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -o $(BIN)/ ./cmd/...
 
 $(BIN)/.stamp/runc-%:
 	GOBIN=$(BIN) CGO_ENABLED=1 go install github.com/opencontainers/runc@$*

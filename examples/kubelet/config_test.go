@@ -1,0 +1,65 @@
+package kubelet_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lanyard-dev/lanyard/examples/kubelet"
+)
+
+func load(t *testing.T, text string) (kubelet.Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubelet.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return kubelet.LoadConfig(file)
+}
+
+func TestLoadConfig(t *testing.T) {
+	c, err := load(t, "nodeName: n1\ncacheAuthorizedTTL: 30s\nfeatureGates:\n  ExecEnvVar: true\n")
+	if err != nil || c.NodeName != "n1" || c.CacheAuthorizedTTL.Duration.Seconds() != 30 || !c.FeatureGates["ExecEnvVar"] {
+		t.Errorf("LoadConfig = %+v, %v", c, err)
+	}
+	for name, text := range map[string]string{"unknown key": "nodeNam: n1\n", "key twice": "nodeName: a\nnodeName: b\n"} {
+		if _, err := load(t, text); err == nil {
+			t.Errorf("LoadConfig with an %s = nil error", name)
+		}
+	}
+}
+
+func TestConfigFaultsComeTogether(t *testing.T) {
+	_, err := kubelet.New(kubelet.Config{Authorization: "Sometimes"}, nil)
+	for _, part := range []string{"nodeName", "kubeconfig", "containerRuntimeEndpoint", "clientCAFile", "authorizationMode"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("New error = %v, want one that names %s", err, part)
+		}
+	}
+}
+
+func TestGatesAreCheckedAtStart(t *testing.T) {
+	base := kubelet.Config{
+		NodeName: "n1", Kubeconfig: "x", RootDirectory: "x", RuntimeEndpoint: "unix:///x",
+		TLSCertFile: "x", TLSPrivateKeyFile: "x", ClientCAFile: "x",
+	}
+	for _, c := range []struct {
+		name  string
+		minor int
+		gates map[string]bool
+	}{
+		{"STK-8 GRP-16 the kubelet refuses SupplementalGroupsPolicy=false from 1.35", 35, map[string]bool{"SupplementalGroupsPolicy": false}},
+		{"STK-8 the kubelet refuses KubeletFineGrainedAuthz=false from 1.36", 36, map[string]bool{"KubeletFineGrainedAuthz": false}},
+		{"STK-8 the kubelet refuses a gate that it does not know", 37, map[string]bool{"ExecRequestID": true}},
+		{"STK-8 the kubelet refuses a version that it cannot play", 99, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config := base
+			config.EmulatedMinor, config.FeatureGates = c.minor, c.gates
+			if _, err := kubelet.New(config, nil); err == nil || os.IsNotExist(err) {
+				t.Errorf("New = %v, want a refusal of the gates", err)
+			}
+		})
+	}
+}
