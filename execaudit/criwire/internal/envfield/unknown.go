@@ -105,23 +105,22 @@ func keep(text *strings.Builder, b []byte) string {
 
 func eachEntry(unknown []byte, visit func(key, value []byte) error) error {
 	for i := 0; len(unknown) > 0; {
-		number, kind, tag := protowire.ConsumeTag(unknown)
-		length := protowire.ConsumeFieldValue(number, kind, unknown[max(tag, 0):])
-		if tag < 0 || length < 0 {
+		f, rest, ok := next(unknown)
+		if !ok {
 			return fmt.Errorf("%w: unknown fields do not parse", ErrMalformed)
 		}
-		if isOurs(number, kind) {
-			raw, _ := protowire.ConsumeBytes(unknown[tag:])
-			key, value, ok := pair(raw)
-			if !ok {
-				return fmt.Errorf("%w: entry %d is not a KeyValue", ErrMalformed, i)
-			}
-			if err := visit(key, value); err != nil {
-				return err
-			}
-			i++
+		unknown = rest
+		if !isOurs(f.number, f.kind) {
+			continue
 		}
-		unknown = unknown[tag+length:]
+		key, value, ok := pair(f.text)
+		if !ok {
+			return fmt.Errorf("%w: entry %d is not a KeyValue", ErrMalformed, i)
+		}
+		if err := visit(key, value); err != nil {
+			return err
+		}
+		i++
 	}
 	return nil
 }
@@ -130,24 +129,45 @@ func eachEntry(unknown []byte, visit func(key, value []byte) error) error {
 // unknown fields are skipped, both as protobuf says.
 func pair(raw []byte) (key, value []byte, ok bool) {
 	for len(raw) > 0 {
-		number, kind, tag := protowire.ConsumeTag(raw)
-		if tag < 0 {
+		f, rest, ok := next(raw)
+		if !ok {
 			return nil, nil, false
 		}
-		length := protowire.ConsumeFieldValue(number, kind, raw[tag:])
-		if length < 0 {
-			return nil, nil, false
+		raw = rest
+		switch {
+		case f.kind != protowire.BytesType:
+		case f.number == keyNumber:
+			key = f.text
+		case f.number == valueNumber:
+			value = f.text
 		}
-		if kind == protowire.BytesType {
-			text, _ := protowire.ConsumeBytes(raw[tag:])
-			switch number {
-			case keyNumber:
-				key = text
-			case valueNumber:
-				value = text
-			}
-		}
-		raw = raw[tag+length:]
 	}
 	return key, value, true
+}
+
+// rawField is one field on the wire.
+type rawField struct {
+	number protowire.Number
+	kind   protowire.Type
+	text   []byte // the content, if kind is BytesType
+}
+
+// next takes one field off b.
+func next(b []byte) (f rawField, rest []byte, ok bool) {
+	number, kind, tag := protowire.ConsumeTag(b)
+	if tag < 0 {
+		return rawField{}, nil, false
+	}
+	b = b[tag:]
+	f = rawField{number: number, kind: kind}
+	var length int
+	if kind == protowire.BytesType {
+		f.text, length = protowire.ConsumeBytes(b)
+	} else {
+		length = protowire.ConsumeFieldValue(number, kind, b)
+	}
+	if length < 0 {
+		return rawField{}, nil, false
+	}
+	return f, b[length:], true
 }
