@@ -54,20 +54,3 @@ func BenchmarkBaselineMerge(b *testing.B) {
 		})
 	}
 }
-func BenchmarkFloor(b *testing.B) {
-	for _, size := range grid {
-		container, request := sizes(size[0], size[1])
-		base, _ := envprecedence.Prepare(container, envprecedence.Linux)
-		out, _ := base.Merge(nil, request)
-		b.Run(fmt.Sprintf("%d/%d", size[0], size[1]), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				o := make([]string, len(out))
-				copy(o, out)
-				sink = o
-			}
-		})
-	}
-}
-
-var sink []string

@@ -1,7 +1,9 @@
 package envprecedence
 
 import (
+	"encoding/json"
 	"errors"
+	"log/slog"
 	"strings"
 )
 
@@ -11,11 +13,17 @@ type Entry struct {
 	Value string
 }
 
-// String returns the name and hides the value, so that an entry can be logged.
+// String returns the name and hides the value, so that no log shows it.
 func (e Entry) String() string { return quoteName(e.Name) + "=[redacted]" }
 
-// GoString hides the value in the %#v form too.
-func (e Entry) GoString() string { return "envprecedence.Entry{" + e.String() + "}" }
+// GoString is String, for %#v.
+func (e Entry) GoString() string { return e.String() }
+
+// LogValue is String, for slog.
+func (e Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
+
+// MarshalJSON is String as a JSON string, for handlers that log JSON. It never returns an error.
+func (e Entry) MarshalJSON() ([]byte, error) { return json.Marshal(e.String()) }
 
 // Environ returns the entries as environ strings, NAME=VALUE, in the same order; nil for no entries. Duplicates stay: they
 // are for [Merge] to resolve.
