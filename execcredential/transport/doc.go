@@ -6,10 +6,7 @@
 // pool of its own, so that a connection made with a replaced certificate takes no new request while those in flight finish.
 //
 //	pool, err := transport.NewPool(transport.Options{})
-//	source, err := pool.Source(*login.Exec, &login.Cluster)
-//	base, err := transport.Base(login.Cluster)
-//	rt, err := source.RoundTripper(base)
-//	client := &http.Client{Transport: rt}
+//	client, err := pool.Client(*login.Exec, login.Cluster)
 //
 // A valid credential is read without a lock. Close the pool to end what it runs.
 package transport
