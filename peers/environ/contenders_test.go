@@ -20,17 +20,6 @@ type contender struct {
 // merge returns the environment of one exec.
 type merge func(overrides []string) []string
 
-// contenders returns everybody but the floor, ours first.
-func contenders() []contender {
-	return []contender{
-		{"lanyard", unprepared},
-		{"lanyard-prepared", prepared},
-		{"containerd", containerd},
-		{"moby", moby},
-		{"map", naive},
-	}
-}
-
 func unprepared(tb testing.TB, base []string) merge {
 	return func(overrides []string) []string {
 		environ, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: overrides, Container: base}, envprecedence.Linux)
