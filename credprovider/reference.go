@@ -63,8 +63,12 @@ func ParseImage(reference string) (Image, error) {
 		return Image{}, &ReferenceError{reference, "64 hexadecimal digits are an image ID, not a name"}
 	}
 	domain, path := splitDomain(name)
+	if !isDomain(domain) && isRepositoryPath(domain) {
+		// The grammar takes what looks like a domain and is none as a part of the path: "a_b.c/d" has no domain.
+		domain, path = "", domain+"/"+path
+	}
 	switch {
-	case !isDomain(domain):
+	case domain != "" && !isDomain(domain):
 		return Image{}, &ReferenceError{reference, "the domain is not a host name with an optional port"}
 	case strings.ToLower(path) != path:
 		return Image{}, &ReferenceError{reference, "a repository name is lower case"}
@@ -73,7 +77,10 @@ func ParseImage(reference string) (Image, error) {
 	case len(path) > MaxRepositoryPath:
 		return Image{}, &ReferenceError{reference, "a repository path is at most 255 bytes"}
 	}
-	return Image{Repository: domain + "/" + path, Tag: tag, Digest: digest}, nil
+	if domain != "" {
+		path = domain + "/" + path
+	}
+	return Image{Repository: path, Tag: tag, Digest: digest}, nil
 }
 
 // cutTag cuts at the last colon after the last slash: before it, a colon belongs to a port.
