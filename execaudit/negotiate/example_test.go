@@ -1,0 +1,28 @@
+package negotiate_test
+
+import (
+	"context"
+	"fmt"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
+)
+
+func Example() {
+	old := &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{}}
+	able := &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{
+		Conditions: []*runtimeapi.RuntimeCondition{negotiate.Condition(true)},
+	}}
+	policy := negotiate.New(negotiate.Options{RequireSupport: true})
+	envs := []execaudit.Env{{Name: execaudit.AuditIDName, Value: "f4a3b2c1"}}
+	pod := negotiate.Pod{Namespace: "shop", Name: "web-0"}
+	for _, runtime := range []*runtimeapi.StatusResponse{able, old} {
+		supported := negotiate.Supported(runtime)
+		fmt.Println(supported, policy.Admit(context.Background(), supported, envs, pod))
+	}
+	// Output:
+	// true <nil>
+	// false container runtime does not support exec environment variables (ExecRequest.envs) and --require-exec-env-support is set
+}
