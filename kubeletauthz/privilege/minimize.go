@@ -21,12 +21,14 @@ type Minimized struct {
 	Wide []int
 }
 
-// Minimize replaces what rules grant on the kubelet's API by what is needed, at the place of the first such grant, or at the
-// end when there is none. All else stays as it is: other resources of the same rule, nodes itself, nodes/status, and wildcards.
+// Minimize replaces what rules grant on the kubelet's API by what is needed: in place of the first such grant, behind what is left
+// of its rule, or at the end when there is none. Subresources that were granted keep their order. All else stays as it is: other
+// resources of the same rule, nodes itself, nodes/status, and wildcards.
 //
 // It returns an error that wraps [ErrNamed] when such a grant has resourceNames.
 func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 	var rest []rbacv1.PolicyRule
+	var had []string
 	at := -1
 	for i, rule := range rules {
 		others := slices.DeleteFunc(slices.Clone(rule.Resources), isKubelet)
@@ -37,23 +39,38 @@ func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 		if len(rule.ResourceNames) > 0 {
 			return Minimized{}, fmt.Errorf("rule %d: %w", i+1, ErrNamed)
 		}
-		if at < 0 {
-			at = len(rest)
-		}
+		had = append(had, rule.Resources...)
 		if rule.Resources = others; len(others) > 0 {
 			rest = append(rest, rule)
+		}
+		if at < 0 {
+			at = len(rest)
 		}
 	}
 	if at < 0 {
 		at = len(rest)
 	}
-	found := Minimized{Rules: slices.Insert(rest, at, Rules(needs)...)}
+	found := Minimized{Rules: slices.Insert(rest, at, inOrder(Rules(needs), had)...)}
 	for i, rule := range found.Rules {
 		if wildcard(rule) && grants(rule, proxy) {
 			found.Wide = append(found.Wide, i)
 		}
 	}
 	return found, nil
+}
+
+// inOrder puts resources that were there before first, as they stood, so that a change shows no more than what changed.
+func inOrder(rules []rbacv1.PolicyRule, had []string) []rbacv1.PolicyRule {
+	place := func(resource string) int {
+		if i := slices.Index(had, resource); i >= 0 {
+			return i
+		}
+		return len(had)
+	}
+	for _, rule := range rules {
+		slices.SortStableFunc(rule.Resources, func(a, b string) int { return place(a) - place(b) })
+	}
+	return rules
 }
 
 // isKubelet reports whether a resource, as rules write it, names a part of the kubelet's API. nodes/status is the API server's.

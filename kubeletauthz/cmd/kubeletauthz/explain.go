@@ -1,0 +1,110 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/kubeletauthz"
+	"github.com/lanyard-dev/lanyard/kubeletauthz/privilege"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// explain says for each version what a call asks for, directly and through the API server, and what rule is enough.
+func explain(c console, args []string) (int, error) {
+	flags := flag.NewFlagSet("explain", flag.ContinueOnError)
+	var only minor
+	flags.Var(&only, "version", "")
+	hardened := flags.Bool("hardened", false, "")
+	others, err := parse(flags, args)
+	if err != nil {
+		return exitUsage, err
+	}
+	call, err := callOf(others)
+	if err != nil {
+		return exitUsage, err
+	}
+	oldest, newest := kubeletauthz.OldestMinor, kubeletauthz.NewestMinor
+	if only.Minor != 0 {
+		oldest, newest = only.Minor, only.Minor
+	}
+	if !call.Proxied {
+		fmt.Fprintf(c.out, "%s, directly to the kubelet\n", call)
+		if !kubeletauthz.Clean(call.Path, "") {
+			fmt.Fprintln(c.out, "  the path is not clean: routers may read it differently, so it asks for proxy only")
+		}
+		versions(c, call, oldest, newest, *hardened)
+		smallest(c, call, oldest, newest)
+	}
+	through := privilege.Call{Method: call.Method, Path: call.Path, Proxied: true}
+	fmt.Fprintf(c.out, "%s, through the API server\n", through)
+	fmt.Fprintf(c.out, "  every version  %s; the kubelet then sees the API server's own identity\n", through.Asks(kubeletauthz.Mapper{})[0])
+	return exitDone, nil
+}
+
+// callOf reads [METHOD] PATH.
+func callOf(args []string) (privilege.Call, error) {
+	if len(args) < 1 || len(args) > 2 {
+		return privilege.Call{}, fmt.Errorf("%w: want METHOD PATH", errUsage)
+	}
+	call, err := privilege.ParseCall(strings.Join(args, " "))
+	if err != nil {
+		return call, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return call, nil
+}
+
+// versions prints what is asked, with neighbouring versions that ask the same on one line.
+func versions(c console, call privilege.Call, oldest, newest kubeletauthz.Minor, hardened bool) {
+	from, last := oldest, ""
+	for v := oldest; v <= newest+1; v++ {
+		asks := ""
+		if v <= newest {
+			asks = asked(call, kubeletauthz.Options{Minor: v, HardenedVerbs: hardened})
+		}
+		if v > oldest && asks != last {
+			fmt.Fprintf(c.out, "  %-13s  %s\n", span(from, v-1), last)
+			from = v
+		}
+		last = asks
+	}
+}
+
+func asked(call privilege.Call, o kubeletauthz.Options) string {
+	m, err := kubeletauthz.New(o)
+	if err != nil {
+		return err.Error()
+	}
+	var asks []string
+	for _, need := range call.Asks(m) {
+		asks = append(asks, need.String())
+	}
+	return strings.Join(asks, ", then ")
+}
+
+func span(from, to kubeletauthz.Minor) string {
+	if from == to {
+		return from.String()
+	}
+	return from.String() + " to " + to.String()
+}
+
+// smallest prints a rule for all versions, and the one for newer clusters where that is smaller.
+func smallest(c console, call privilege.Call, oldest, newest kubeletauthz.Minor) {
+	last := ""
+	for v := oldest; v <= newest; v++ {
+		rule := oneLine(privilege.Rules(privilege.Needs([]privilege.Call{call}, v)))
+		if rule != last {
+			fmt.Fprintf(c.out, "  smallest rule for %s and later: %s\n", v, rule)
+		}
+		last = rule
+	}
+}
+
+func oneLine(rules []rbacv1.PolicyRule) string {
+	var lines []string
+	for _, r := range rules {
+		lines = append(lines, fmt.Sprintf("apiGroups: [%q], resources: %q, verbs: %q", "", r.Resources, r.Verbs))
+	}
+	return strings.Join(lines, "; ")
+}

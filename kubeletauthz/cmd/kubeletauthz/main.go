@@ -1,0 +1,109 @@
+// Command kubeletauthz answers questions about access to the kubelet's API: what a request asks for, who is allowed to make
+// it, which rules are too wide, and which are enough.
+//
+//	kubeletauthz explain GET /pods
+//	kubeletauthz can --as system:serviceaccount:monitoring:agent GET /pods -f rbac.yaml
+//	kubeletauthz lint -f rbac.yaml
+//	kubeletauthz minimize --endpoints "GET /pods,GET /stats/summary" --min-version 1.33 -f rbac.yaml
+//
+// It reads Kubernetes YAML or JSON, many documents a file, "-" for standard input, and needs no cluster.
+//
+// Exit codes: 0 done, allowed, or nothing found; 1 an input cannot be read; 2 usage; 3 refused, something found, or a wildcard left.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/kubeletauthz"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// The exit codes.
+const (
+	exitDone  = 0
+	exitInput = 1
+	exitUsage = 2
+	exitFound = 3
+)
+
+const usage = `usage:
+  kubeletauthz explain [--version 1.36] [--hardened] [METHOD] PATH
+  kubeletauthz can --as USER [--as-group GROUP] [--version 1.36] [--node NAME] [--hardened] [METHOD] PATH -f FILE
+  kubeletauthz lint -f FILE
+  kubeletauthz minimize --endpoints "GET /pods,..." [--min-version 1.31] [--role NAME] [-f FILE]
+PATH is the kubelet's, or /api/v1/nodes/{node}/proxy/... for a call through the API server.
+FILE holds any number of YAML or JSON documents; - is standard input.
+`
+
+// errUsage wraps what is wrong with the command line.
+var errUsage = errors.New("usage")
+
+// console is where a command reads and writes.
+type console struct {
+	in  io.Reader
+	out io.Writer
+}
+
+func run(args []string, in io.Reader, out, errs io.Writer) int {
+	commands := map[string]func(console, []string) (int, error){
+		"explain": explain, "can": can, "lint": lint, "minimize": minimize,
+	}
+	if len(args) == 0 || commands[args[0]] == nil {
+		fmt.Fprint(errs, usage)
+		return exitUsage
+	}
+	code, err := commands[args[0]](console{in, out}, args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(out, usage)
+		return exitDone
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "kubeletauthz %s: %v\n", args[0], err)
+	}
+	if errors.Is(err, errUsage) {
+		fmt.Fprint(errs, usage)
+	}
+	return code
+}
+
+// parse reads flags before, between and after the other arguments, which it returns.
+func parse(flags *flag.FlagSet, args []string) ([]string, error) {
+	flags.SetOutput(io.Discard)
+	var others []string
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsage, err)
+		}
+		if flags.NArg() == 0 {
+			return others, nil
+		}
+		others = append(others, flags.Arg(0))
+		args = flags.Args()[1:]
+	}
+}
+
+// many is a flag that may be given several times.
+type many []string
+
+func (m *many) String() string { return strings.Join(*m, ",") }
+
+// Set adds a value.
+func (m *many) Set(value string) error {
+	*m = append(*m, value)
+	return nil
+}
+
+// minor is a flag that holds a Kubernetes version.
+type minor struct{ kubeletauthz.Minor }
+
+// Set reads a version such as 1.36.
+func (m *minor) Set(value string) (err error) {
+	m.Minor, err = kubeletauthz.ParseMinor(value)
+	return err
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/kubeletauthz"
+	"github.com/lanyard-dev/lanyard/kubeletauthz/privilege"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// minimize prints the smallest ClusterRole for some calls and, as comments, how it differs from the one it was given.
+func minimize(c console, args []string) (int, error) {
+	flags := flag.NewFlagSet("minimize", flag.ContinueOnError)
+	oldest := minor{kubeletauthz.OldestMinor}
+	var files, endpoints many
+	flags.Var(&oldest, "min-version", "")
+	flags.Var(&files, "f", "")
+	flags.Var(&endpoints, "endpoints", "")
+	name := flags.String("role", "", "")
+	others, err := parse(flags, args)
+	if err != nil {
+		return exitUsage, err
+	}
+	calls, err := callsOf(append(endpoints, others...))
+	if err != nil {
+		return exitUsage, err
+	}
+	before, code, err := chosen(c, files, *name)
+	if err != nil {
+		return code, err
+	}
+	after, err := privilege.Minimize(before.Rules, privilege.Needs(calls, oldest.Minor))
+	if err != nil {
+		return exitInput, fmt.Errorf("ClusterRole %q: %w", before.Name, err)
+	}
+	return show(c, before, after, len(files) > 0)
+}
+
+// callsOf reads lists with commas between.
+func callsOf(lists []string) ([]privilege.Call, error) {
+	var calls []privilege.Call
+	for _, text := range strings.Split(strings.Join(lists, ","), ",") {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		call, err := privilege.ParseCall(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsage, err)
+		}
+		calls = append(calls, call)
+	}
+	if len(calls) == 0 {
+		return nil, fmt.Errorf("%w: --endpoints is missing", errUsage)
+	}
+	return calls, nil
+}
+
+// chosen is the ClusterRole to start from: an empty one without files, else the named one, else the only one about kubelets.
+func chosen(c console, files []string, name string) (*rbacv1.ClusterRole, int, error) {
+	if len(files) == 0 {
+		if name == "" {
+			name = "kubelet-client"
+		}
+		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}, exitDone, nil
+	}
+	m, code, err := input(c, files)
+	if err != nil {
+		return nil, code, err
+	}
+	var found []*rbacv1.ClusterRole
+	for _, r := range m.Cluster {
+		if r.Name == name || name == "" && aboutKubelets(r) {
+			found = append(found, r)
+		}
+	}
+	if len(found) != 1 {
+		return nil, exitUsage, fmt.Errorf("%w: %d ClusterRoles to choose from, name one with --role", errUsage, len(found))
+	}
+	return found[0], exitDone, nil
+}
+
+func aboutKubelets(r *rbacv1.ClusterRole) bool {
+	return slices.ContainsFunc(r.Rules, func(rule rbacv1.PolicyRule) bool {
+		return slices.ContainsFunc(rule.Resources, func(resource string) bool { return strings.HasPrefix(resource, "nodes/") })
+	})
+}
+
+// show prints YAML that can be applied as it is; the difference stands in comments.
+func show(c console, before *rbacv1.ClusterRole, after privilege.Minimized, compare bool) (int, error) {
+	result := before.DeepCopy()
+	result.TypeMeta = metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"}
+	old, err := yaml.Marshal(result)
+	if err != nil {
+		return exitInput, err
+	}
+	result.Rules = after.Rules
+	text, err := yaml.Marshal(result)
+	if err != nil {
+		return exitInput, err
+	}
+	fmt.Fprintf(c.out, "%s", text)
+	if compare {
+		for _, line := range diff(lines(old), lines(text)) {
+			fmt.Fprintf(c.out, "# %s\n", line)
+		}
+	}
+	for _, i := range after.Wide {
+		fmt.Fprintf(c.out, "# rule %d still grants nodes/proxy by a wildcard; name its resources\n", i+1)
+	}
+	if len(after.Wide) > 0 {
+		return exitFound, nil
+	}
+	return exitDone, nil
+}
+
+func lines(text []byte) []string { return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") }
