@@ -1,0 +1,31 @@
+// Command supgroups tells as which user and in which groups the containers of a pod start, and finds the pods whose
+// processes hold groups that nobody asked for.
+//
+//	supgroups explain --image app.tar --pod pod.yaml
+//	kubectl get pods -A -o json | supgroups scan
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	code := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string, s streams) int {
+	cmd, code := newCommand(s)
+	cmd.SetArgs(args)
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(s.err, "supgroups:", err)
+		return exitError
+	}
+	return *code
+}
