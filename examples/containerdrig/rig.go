@@ -158,7 +158,19 @@ func (r *Rig) Stop() error {
 		_ = r.cmd.Process.Kill()
 		<-r.exited
 	}
+	removeParents()
 	return errors.Join(r.log.Close(), unmountBelow(r.dir))
+}
+
+// removeParents removes the cgroups that containerd makes above its containers' and leaves behind. The kernel keeps those
+// that somebody still uses.
+func removeParents() {
+	for _, pattern := range []string{"/sys/fs/cgroup/k8s.io", "/sys/fs/cgroup/*/k8s.io"} {
+		left, _ := filepath.Glob(pattern)
+		for _, dir := range left {
+			_ = os.Remove(dir)
+		}
+	}
 }
 
 // tail is the end of what containerd said.

@@ -51,8 +51,8 @@ func (c *container) execSpec(cmd, request []string, tty bool) (specs.Process, er
 
 // start has the container's monitor start the process with these three standard streams, or with the terminal that comes
 // through console. The process lives until it ends, wait's context ends, or this runtime does.
-func (c *container) start(execID string, p specs.Process, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
-	file := filepath.Join(c.dir, "exec-"+execID+".json")
+func (c *container) start(p specs.Process, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
+	file := filepath.Join(c.dir, "exec-"+newID()+".json")
 	if err := disk.WriteJSON(file, p); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -116,7 +117,7 @@ func (l *trackingListener) Close() error {
 	}
 	l.mu.Unlock()
 	for _, c := range open {
-		c.Close()
+		_ = c.abort()
 	}
 	return err
 }
@@ -127,12 +128,15 @@ func (l *trackingListener) forget(c *trackedConn) {
 	delete(l.conns, c)
 }
 
-// trackedConn is a connection whose end can be waited for.
+// linger is how long a finished stream waits for its client to have read everything.
+const linger = 30 * time.Second
+
+// trackedConn is a connection whose end can be waited for, and that ends gently.
 type trackedConn struct {
 	net.Conn
 	owner *trackingListener
 	once  sync.Once
-	gone  chan struct{}
+	gone  chan struct{} // closed when the client is gone, or the session is over
 }
 
 func (c *trackedConn) Read(p []byte) (int, error) {
@@ -144,14 +148,31 @@ func (c *trackedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close lets the client close first. cri-streaming closes as soon as it has written the last byte, and a client that reads
+// slowly then finds a reset connection in the place of what was on its way.
 func (c *trackedConn) Close() error {
+	select {
+	case <-c.gone:
+		c.owner.forget(c)
+		return c.Conn.Close()
+	default:
+	}
 	c.end()
+	if err := c.SetReadDeadline(time.Now().Add(linger)); err != nil {
+		return c.abort()
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, c.Conn)
+		_ = c.abort()
+	}()
+	return nil
+}
+
+// abort closes the connection now.
+func (c *trackedConn) abort() error {
+	c.end()
+	c.owner.forget(c)
 	return c.Conn.Close()
 }
 
-func (c *trackedConn) end() {
-	c.once.Do(func() {
-		close(c.gone)
-		c.owner.forget(c)
-	})
-}
+func (c *trackedConn) end() { c.once.Do(func() { close(c.gone) }) }
