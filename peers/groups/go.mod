@@ -9,6 +9,7 @@ require (
 	github.com/lanyard-dev/lanyard/supgroups v0.1.0
 	github.com/moby/sys/user v0.5.0
 	github.com/opencontainers/runtime-spec v1.3.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (
