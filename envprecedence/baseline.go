@@ -33,10 +33,10 @@ func (b *Baseline) Merge(runtime, request []string) ([]string, error) {
 	entries := len(runtime) + len(request)
 	switch {
 	case entries <= 16:
-		var slots [32]uint32
+		var slots [64]uint32
 		return b.merge(runtime, request, slots[:])
 	case entries <= 256:
-		var slots [512]uint32
+		var slots [1024]uint32
 		return b.merge(runtime, request, slots[:])
 	}
 	return b.merge(runtime, request, make([]uint32, slotsFor(entries)))
@@ -48,15 +48,24 @@ func (b *Baseline) merge(runtime, request []string, slots []uint32) ([]string, e
 	seen := index{b.byName.names, slots}
 	environ := make([]string, 0, len(runtime)+len(request)+len(b.environ))
 
-	environ = append(environ, runtime...)
-	blanks, malformed := seen.claimAll(Runtime, environ, 0, &below)
-	if malformed != nil {
-		return nil, malformed[0]
+	blanks := 0
+	for _, s := range [...]source{{Runtime, runtime}, {Request, request}} {
+		if len(s.entries) == 0 {
+			continue
+		}
+		start := len(environ)
+		environ = append(environ, s.entries...)
+		lost, malformed := seen.claimAll(s.tier, environ, start, &below)
+		if malformed != nil {
+			return nil, malformed[0]
+		}
+		blanks += lost
 	}
-	environ = append(environ, request...)
-	more, malformed := seen.claimAll(Request, environ, len(runtime), &below)
-	if malformed != nil {
-		return nil, malformed[0]
-	}
-	return below.hit.appendOthers(compact(environ, blanks+more), b.environ), nil
+	return below.hit.appendOthers(compact(environ, blanks), b.environ), nil
+}
+
+// source is a tier with its entries.
+type source struct {
+	tier    Tier
+	entries []string
 }

@@ -34,7 +34,9 @@ func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) 
 			below.note(hash, entry[:eq])
 		}
 	}
-	slices.Reverse(malformed)
+	if malformed != nil {
+		slices.Reverse(malformed)
+	}
 	return blanks, malformed
 }
 
@@ -54,15 +56,22 @@ func (s *shadow) note(hash uint64, name string) {
 	}
 }
 
-// compact removes the blanks in place, run by run.
+// compact removes the blanks in place and moves what follows the last of them in one go.
 func compact(environ []string, blanks int) []string {
-	kept, rest := environ[:0], environ
-	for range blanks {
-		run := slices.Index(rest, "")
-		kept = append(kept, rest[:run]...)
-		rest = rest[run+1:]
+	if blanks == 0 {
+		return environ
 	}
-	kept = append(kept, rest...)
-	clear(environ[len(kept):])
-	return kept
+	kept := slices.Index(environ, "")
+	next := kept
+	for ; blanks > 0; next++ {
+		if environ[next] == "" {
+			blanks--
+			continue
+		}
+		environ[kept] = environ[next]
+		kept++
+	}
+	kept += copy(environ[kept:], environ[next:])
+	clear(environ[kept:])
+	return environ[:kept]
 }

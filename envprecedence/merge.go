@@ -16,13 +16,13 @@ func Merge(t Tiers, p Platform) (environ []string, dropped []*EntryError, err er
 	// The table of a common environment stays on the stack.
 	switch {
 	case total <= 16:
-		var slots [32]uint32
+		var slots [64]uint32
 		return merge(&t, total, newIndex(p, slots[:]))
 	case total <= 128:
-		var slots [256]uint32
+		var slots [512]uint32
 		return merge(&t, total, newIndex(p, slots[:]))
 	case total <= 512:
-		var slots [1024]uint32
+		var slots [2048]uint32
 		return merge(&t, total, newIndex(p, slots[:]))
 	}
 	return merge(&t, total, newIndex(p, make([]uint32, slotsFor(total))))
@@ -32,6 +32,9 @@ func merge(t *Tiers, total int, seen index) (environ []string, dropped []*EntryE
 	environ = make([]string, 0, total)
 	blanks := 0
 	for i, list := range [...][]string{t.Runtime, t.Kubelet, t.APIServer, t.Caller, t.Container} {
+		if len(list) == 0 {
+			continue
+		}
 		start := len(environ)
 		environ = append(environ, list...)
 		lost, malformed := seen.claimAll(Tier(i+1), environ, start, nil)

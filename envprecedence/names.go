@@ -14,8 +14,12 @@ type names struct {
 }
 
 func newNames(p Platform) names {
-	return names{secret: rand.Uint64(), factor: rand.Uint64(), folded: p == Windows}
+	secret := rand.Uint64()
+	return names{secret: secret, factor: mix(secret^goldenRatio, goldenRatio), folded: p == Windows}
 }
+
+// goldenRatio is the fraction of the golden ratio in 64 bits: odd, and without a pattern.
+const goldenRatio = 0x9e3779b97f4a7c15
 
 // hash returns the hash of the name that is the first n bytes of an environ string.
 //
