@@ -1,0 +1,111 @@
+//go:build unix
+
+package restconfig_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
+	"github.com/lanyard-dev/lanyard/execcredential/restconfig"
+	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"k8s.io/client-go/rest"
+)
+
+func TestWrap(t *testing.T) {
+	authority := loginlab.NewAuthority(t)
+	server := authority.Server(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := "nobody"
+		if len(r.TLS.PeerCertificates) > 0 {
+			name = r.TLS.PeerCertificates[0].Subject.CommonName
+		}
+		fmt.Fprintf(w, "%s|%s|%s", name, r.Header.Get("Authorization"), r.URL.Path)
+	}))
+	plugin := loginlab.NewPlugin(t, "")
+	pool, err := transport.NewPool(transport.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	config := &rest.Config{
+		Host: server.URL + "/prefix", TLSClientConfig: rest.TLSClientConfig{CAData: authority.PEM},
+		ExecProvider: restconfig.ToExecConfig(plugin.Config()),
+	}
+	answer := func(name string) {
+		certificate, key := authority.Client(t, name, time.Now().Add(-time.Hour), 2*time.Hour)
+		plugin.Status("token of "+name, certificate, key, time.Time{})
+	}
+	get := func(config *rest.Config) string {
+		t.Helper()
+		client, err := rest.HTTPClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Get(config.Host + "/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	t.Run("ECR-18 clients of client-go log in with token and certificate, and use the next ones after a rotation", func(t *testing.T) {
+		wrapped, source, err := restconfig.Wrap(config, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		for _, name := range []string{"one", "two", "three"} {
+			answer(name)
+			source.Reset()
+			if got, want := get(wrapped), name+"|Bearer token of "+name+"|/prefix/x"; got != want {
+				t.Errorf("server saw %q, want %q", got, want)
+			}
+		}
+		if config.ExecProvider == nil || config.Transport != nil {
+			t.Error("Wrap changed its argument")
+		}
+	})
+	runs := plugin.Runs()
+	for name, static := range map[string]func(*rest.Config){
+		"token": func(c *rest.Config) { c.BearerToken = "static" },
+		"basic": func(c *rest.Config) { c.Username, c.Password = "u", "p" },
+		"certificate": func(c *rest.Config) {
+			certificate, key := authority.Client(t, "static", time.Now().Add(-time.Hour), 2*time.Hour)
+			c.CertData, c.KeyData = []byte(certificate), []byte(key)
+		},
+	} {
+		t.Run("ECR-15 a static "+name+" wins, and the plugin is not run", func(t *testing.T) {
+			other := rest.CopyConfig(config)
+			static(other)
+			wrapped, source, err := restconfig.Wrap(other, pool)
+			if err != nil || source != nil {
+				t.Fatalf("Wrap = %v, %v, want no source", source, err)
+			}
+			get(wrapped)
+			if plugin.Runs() != runs {
+				t.Errorf("runs = %d, want %d", plugin.Runs(), runs)
+			}
+		})
+	}
+	t.Run("a configuration without a plugin is copied", func(t *testing.T) {
+		wrapped, source, err := restconfig.Wrap(&rest.Config{Host: "h"}, pool)
+		if err != nil || source != nil || wrapped.Host != "h" {
+			t.Errorf("Wrap = %v, %v, %v", wrapped, source, err)
+		}
+	})
+	t.Run("ECR-2 a faulty plugin configuration is an error", func(t *testing.T) {
+		other := rest.CopyConfig(config)
+		other.ExecProvider = restconfig.ToExecConfig(execcredential.ExecConfig{Command: "c"})
+		if _, _, err := restconfig.Wrap(other, pool); err == nil {
+			t.Error("Wrap = nil error, want one")
+		}
+	})
+}
