@@ -51,7 +51,8 @@ type containerRecord struct {
 	ImageID    string          `json:"imageID"`
 	Layers     []string        `json:"layers"`
 	StopSignal string          `json:"stopSignal,omitempty"`
-	Process    *specs.Process  `json:"process"` // of the container; exec sessions start from it
+	Process    *specs.Process  `json:"process"` // of the container, without its environment; exec sessions start from it
+	Env        [][]byte        `json:"env"`     // of the process; bytes, because JSON's strings cannot hold all of them
 }
 
 // CreateContainer mounts the container's root file system and writes its OCI bundle. Nothing runs yet.
@@ -115,11 +116,16 @@ func (s *Server) makeContainer(b *sandbox, c *container, i image.Image) error {
 	if err != nil {
 		return err
 	}
+	process := *spec.Process
+	process.Env = nil
+	c.record.Process, c.record.Env = &process, toBytes(spec.Process.Env)
+	c.env = newEnvironment(s.config, spec.Process.Env)
+	if err := c.writeRaw(spec.Process, rawEnvFile); err != nil {
+		return err
+	}
 	if err := disk.WriteJSON(filepath.Join(c.dir, bundleFile), spec); err != nil {
 		return err
 	}
-	c.record.Process = spec.Process
-	c.env = newEnvironment(s.config, spec.Process.Env)
 	return disk.WriteJSON(filepath.Join(c.dir, containerFile), c.record)
 }
 

@@ -43,7 +43,7 @@ func (s *Server) StartContainer(_ context.Context, req *runtimeapi.StartContaine
 func (s *Server) launch(c *container) error {
 	err := monitor.WriteSpec(c.dir, monitor.Spec{
 		ID: c.record.ID, Runc: s.config.Runc, RuncRoot: s.path("runc"), Bundle: c.dir, LogPath: s.logPath(c),
-		Terminal: c.config.GetTty(), Stdin: c.config.GetStdin(), StdinOnce: c.config.GetStdinOnce(),
+		RawEnv: c.raw(rawEnvFile), Terminal: c.config.GetTty(), Stdin: c.config.GetStdin(), StdinOnce: c.config.GetStdinOnce(),
 	})
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (s *Server) recoverContainer(dir string) error {
 		return c.destroy()
 	}
 	c.record = *record
-	c.env = newEnvironment(s.config, c.record.Process.Env)
+	c.env = newEnvironment(s.config, toStrings(c.record.Env))
 	s.containers[c.record.ID] = c
 	return errors.Join(
 		protojson.Unmarshal(c.record.Config, c.config),

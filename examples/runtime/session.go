@@ -17,7 +17,7 @@ import (
 )
 
 // processFiles are the OCI processes of exec sessions, in the container's folder while they are started.
-const processFiles = "exec-*.json"
+const processFiles = "exec-*"
 
 // execProcess is one more process in a container, from the runtime's side.
 type execProcess struct {
@@ -52,16 +52,20 @@ func (c *container) execSpec(cmd, request []string, tty bool) (specs.Process, er
 // start has the container's monitor start the process with these three standard streams, or with the terminal that comes
 // through console. The process lives until it ends, wait's context ends, or this runtime does.
 func (c *container) start(p specs.Process, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
-	file := filepath.Join(c.dir, "exec-"+newID()+".json")
+	name := "exec-" + newID()
+	file := filepath.Join(c.dir, name+".json")
+	defer removeAll(filepath.Join(c.dir, name+".*"))
+	if err := c.writeRaw(&p, name+".env"); err != nil {
+		return nil, err
+	}
 	if err := disk.WriteJSON(file, p); err != nil {
 		return nil, err
 	}
-	defer os.Remove(file)
 	conn, err := monitor.Dial(c.dir)
 	if err != nil {
 		return nil, err
 	}
-	req := monitor.Request{Op: monitor.OpExec, Process: file}
+	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(name + ".env")}
 	if console != nil {
 		req.Console = console.Path()
 	}

@@ -10,7 +10,7 @@
 //	reporter spawn N [DURATION]   start N children that sleep, report, exit without waiting for them
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
-//	reporter print OUT ERR        OUT to stdout, ERR to stderr
+//	reporter print OUT ERR [CODE] OUT to stdout, ERR to stderr, exit with CODE
 //	reporter size                 print the terminal's rows and columns at the start and at every change
 //	reporter listen PORT          accept on 127.0.0.1, answer each connection with what it sends
 //	reporter write PATH TEXT      write a file
@@ -62,11 +62,7 @@ func run(args []string) error {
 		<-c
 		return nil
 	case "exit":
-		code, err := strconv.Atoi(arg(1))
-		if err == nil {
-			os.Exit(code)
-		}
-		return err
+		return exit(arg(1))
 	case "ignore":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("ignoring")
@@ -83,7 +79,10 @@ func run(args []string) error {
 	case "print":
 		fmt.Fprint(os.Stdout, arg(1))
 		fmt.Fprint(os.Stderr, arg(2))
-		return nil
+		if arg(3) == "" {
+			return nil
+		}
+		return exit(arg(3))
 	case "size":
 		return printSizes()
 	case "listen":
@@ -96,6 +95,14 @@ func run(args []string) error {
 		return err
 	}
 	return fmt.Errorf("unknown command %q", args[0])
+}
+
+func exit(code string) error {
+	n, err := strconv.Atoi(code)
+	if err == nil {
+		os.Exit(n)
+	}
+	return err
 }
 
 func printReport() error {

@@ -22,6 +22,9 @@ const (
 	socketFile  = "m.sock"
 )
 
+// BecomeCommand precedes the command of a process whose environment is raw.
+var BecomeCommand = [...]string{"/proc/self/fd/3", "--become"}
+
 // Spec is what a monitor is told: the container to start and where its streams go.
 type Spec struct {
 	ID        string `json:"id"`
@@ -32,6 +35,10 @@ type Spec struct {
 	Terminal  bool   `json:"terminal"`
 	Stdin     bool   `json:"stdin"`     // keep a standard input for attach; otherwise /dev/null
 	StdinOnce bool   `json:"stdinOnce"` // close it when the first attach ends
+
+	// RawEnv is a file with an environment that JSON cannot carry, each entry closed by a NUL byte; empty when the OCI
+	// process has it. The process's command is then preceded by [BecomeCommand].
+	RawEnv string `json:"rawEnv,omitempty"`
 }
 
 // Started is written once the container's first process runs.

@@ -27,6 +27,7 @@ const (
 type Request struct {
 	Op      string `json:"op"`
 	Process string `json:"process,omitempty"` // exec: file that holds the OCI process
+	RawEnv  string `json:"rawEnv,omitempty"`  // exec: as [Spec.RawEnv]
 	Console string `json:"console,omitempty"` // exec: socket that receives the terminal; empty without one
 	Stdin   bool   `json:"stdin,omitempty"`   // attach: which of the files are given, in this order
 	Stdout  bool   `json:"stdout,omitempty"`

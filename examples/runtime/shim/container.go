@@ -62,7 +62,7 @@ func (c *container) launch() error {
 	c.stdio = ours
 	args := []string{"--bundle", c.spec.Bundle, c.spec.ID}
 	if !c.spec.Terminal {
-		c.init, err = c.spawner.detach(fds(theirs), "run", args...)
+		c.init, err = c.spawner.detach(theirs, c.spec.RawEnv, "run", args...)
 		if err == nil {
 			ours.start(c.spec, nil)
 		}
@@ -73,7 +73,7 @@ func (c *container) launch() error {
 		return err
 	}
 	defer console.Close()
-	c.init, err = c.spawner.detach(fds(theirs), "run", append([]string{"--console-socket", console.Path()}, args...)...)
+	c.init, err = c.spawner.detach(theirs, c.spec.RawEnv, "run", append([]string{"--console-socket", console.Path()}, args...)...)
 	if err != nil {
 		return err
 	}
@@ -106,12 +106,13 @@ func (c *container) delete() {
 		return
 	}
 	defer null.Close()
-	_, _ = c.spawner.run(fds([]*os.File{null, null, null}), "--root", c.spec.RuncRoot, "delete", "--force", c.spec.ID)
+	_, _ = c.spawner.run([]*os.File{null, null, null}, "--root", c.spec.RuncRoot, "delete", "--force", c.spec.ID)
 }
 
-func fds(files []*os.File) (out [3]uintptr) {
-	for i := range out {
-		out[i] = files[i].Fd()
+func fds(files []*os.File) []uintptr {
+	out := make([]uintptr, len(files))
+	for i, f := range files {
+		out[i] = f.Fd()
 	}
 	return out
 }

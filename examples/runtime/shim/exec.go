@@ -17,7 +17,7 @@ func (c *container) exec(s *session, req monitor.Request, files []*os.File) erro
 	if req.Console != "" {
 		args = append([]string{"--console-socket", req.Console}, args...)
 	}
-	p, err := c.spawner.detach(fds(files), "exec", args...)
+	p, err := c.spawner.detach(files, req.RawEnv, "exec", args...)
 	// The process has its own copies now; a reader must see the end when the process is gone.
 	closeAll(files)
 	if err != nil {

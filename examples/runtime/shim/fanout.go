@@ -8,7 +8,7 @@ import (
 
 // stall is how long one attached client may refuse a chunk before it is let go: a container must not hang for ever
 // because a spectator went to sleep.
-const stall = 10 * time.Second
+const stall = 5 * time.Second
 
 // fanout copies a stream to the log and to every attached client.
 type fanout struct {

@@ -27,9 +27,19 @@ type spawner struct {
 	reaper *reaper
 }
 
-// detach runs one command that writes a pid file (`run` or `exec`) with the given standard streams, and returns the
-// process it left. The error of a command that did not start one is the low-level runtime's own last log line.
-func (s spawner) detach(files [3]uintptr, verb string, args ...string) (detached, error) {
+// detach runs one command that writes a pid file (`run` or `exec`) with the given standard streams and, unless it is empty,
+// the file that holds a raw environment, and returns the process it left. The error of a command that did not start one
+// is the low-level runtime's own last log line.
+func (s spawner) detach(files []*os.File, rawEnv, verb string, args ...string) (detached, error) {
+	if rawEnv != "" {
+		more, err := rawFiles(rawEnv)
+		if err != nil {
+			return detached{}, err
+		}
+		defer closeAll(more)
+		files = append(files[:len(files):len(files)], more...)
+		args = append([]string{"--preserve-fds", strconv.Itoa(len(more))}, args...)
+	}
 	tmp, err := os.MkdirTemp(s.dir, "spawn-")
 	if err != nil {
 		return detached{}, err
@@ -56,11 +66,11 @@ func (s spawner) detach(files [3]uintptr, verb string, args ...string) (detached
 }
 
 // run runs the low-level runtime to its end and returns its exit code.
-func (s spawner) run(files [3]uintptr, args ...string) (int, error) {
+func (s spawner) run(files []*os.File, args ...string) (int, error) {
 	done := s.reaper.spawning()
 	defer done()
 	pid, err := syscall.ForkExec(s.spec.Runc, append([]string{s.spec.Runc}, args...), &syscall.ProcAttr{
-		Dir: "/", Env: os.Environ(), Files: files[:],
+		Dir: "/", Env: os.Environ(), Files: fds(files),
 	})
 	if err != nil {
 		return 0, &os.PathError{Op: "exec", Path: s.spec.Runc, Err: err}
