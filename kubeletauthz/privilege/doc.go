@@ -2,7 +2,7 @@
 // wide.
 //
 //	calls := []privilege.Call{{Method: "GET", Path: "/pods"}, {Method: "GET", Path: "/stats/summary"}}
-//	needs := privilege.Needs(calls, 33)           // for clusters of 1.33 and later
+//	needs := privilege.Needs(calls, privilege.Fleet{Oldest: 33})
 //	fmt.Println(privilege.Rules(needs))            // get on nodes/pods and nodes/stats
 //	result, err := privilege.Minimize(role.Rules, needs)
 //	findings := privilege.Lint("ClusterRole", role.Rules)

@@ -61,7 +61,7 @@ func lintResource(kind string, rule rbacv1.PolicyRule, resource string) []Findin
 		return say(WrongGroup, `grants nothing: nodes are in the core group, apiGroups: [""]`)
 	case resource == nodes+all:
 		return say(NodesWildcard, "grants nothing: RBAC has no such wildcard; name the subresources")
-	case isKubelet(resource) && !slices.Contains(subresources, strings.TrimPrefix(resource, nodes)):
+	case isKubelet(resource) && !isAsked(resource):
 		return say(UnknownSubresource, "grants nothing: no kubelet asks for it"+instead(strings.TrimPrefix(resource, nodes)))
 	case kind == "Role" || !inCore(rule):
 		return nil

@@ -21,14 +21,13 @@ type Minimized struct {
 	Wide []int
 }
 
-// Minimize replaces what rules grant on the kubelet's API by what is needed: in place of the first such grant, behind what is left
-// of its rule, or at the end when there is none. Subresources that were granted keep their order. All else stays as it is: other
+// Minimize replaces what rules grant on the kubelet's API by what is needed: in place of the first rule that granted any of it,
+// behind what is left of that rule, or at the end when there is none. Subresources that were granted keep their order. All else stays as it is: other
 // resources of the same rule, nodes itself, nodes/status, and wildcards.
 //
 // It returns an error that wraps [ErrNamed] when such a grant has resourceNames.
 func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
-	var rest []rbacv1.PolicyRule
-	var had []string
+	var rest, had []rbacv1.PolicyRule
 	at := -1
 	for i, rule := range rules {
 		others := slices.DeleteFunc(slices.Clone(rule.Resources), isKubelet)
@@ -39,11 +38,11 @@ func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 		if len(rule.ResourceNames) > 0 {
 			return Minimized{}, fmt.Errorf("rule %d: %w", i+1, ErrNamed)
 		}
-		had = append(had, rule.Resources...)
+		had = append(had, rule)
 		if rule.Resources = others; len(others) > 0 {
 			rest = append(rest, rule)
 		}
-		if at < 0 {
+		if at < 0 && slices.ContainsFunc(had[len(had)-1].Resources, isAsked) {
 			at = len(rest)
 		}
 	}
@@ -59,15 +58,21 @@ func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 	return found, nil
 }
 
-// inOrder puts resources that were there before first, as they stood, so that a change shows no more than what changed.
-func inOrder(rules []rbacv1.PolicyRule, had []string) []rbacv1.PolicyRule {
-	place := func(resource string) int {
-		if i := slices.Index(had, resource); i >= 0 {
-			return i
-		}
-		return len(had)
-	}
+// inOrder puts resources that had the same verb before first, as they stood, so that a change shows no more than what changed.
+func inOrder(rules, had []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	for _, rule := range rules {
+		var before []string
+		for _, old := range had {
+			if slices.Contains(old.Verbs, rule.Verbs[0]) || slices.Contains(old.Verbs, all) {
+				before = append(before, old.Resources...)
+			}
+		}
+		place := func(resource string) int {
+			if i := slices.Index(before, resource); i >= 0 {
+				return i
+			}
+			return len(before)
+		}
 		slices.SortStableFunc(rule.Resources, func(a, b string) int { return place(a) - place(b) })
 	}
 	return rules
@@ -77,6 +82,11 @@ func inOrder(rules []rbacv1.PolicyRule, had []string) []rbacv1.PolicyRule {
 func isKubelet(resource string) bool {
 	sub, found := strings.CutPrefix(resource, nodes)
 	return found && sub != "status"
+}
+
+// isAsked reports whether a resource is one that kubelets ask for.
+func isAsked(resource string) bool {
+	return isKubelet(resource) && slices.Contains(subresources, strings.TrimPrefix(resource, nodes))
 }
 
 // grants reports whether a rule reaches a subresource of nodes, with whatever verbs it has.

@@ -26,16 +26,24 @@ type Need struct {
 // String is "get nodes/pods"; an empty verb shows as "*".
 func (n Need) String() string { return cmp.Or(n.Verb, all) + " " + nodes + n.Subresource }
 
-// Needs returns the least that allows all calls on every version from the oldest on, ordered by verb and subresource, each
-// once; nil for no calls. An oldest before 1.31 counts as 1.31.
+// Fleet describes the kubelets that an agent meets. The zero value is every version from 1.31 on.
+type Fleet struct {
+	// Oldest is the oldest version; zero and what comes before 1.31 count as 1.31. The newest is always 1.37.
+	Oldest kubeletauthz.Minor
+	// HardenedVerbs is that option of the mapping.
+	HardenedVerbs bool
+}
+
+// Needs returns the least that allows all calls on every kubelet of a fleet, ordered by verb and subresource, each once; nil
+// for no calls.
 //
 // Where an old version asks for proxy alone, proxy is needed, and what newer versions would ask before it is left out: it
 // would grant nothing more. Versions that cannot serve a call ask nothing for it.
-func Needs(calls []Call, oldest kubeletauthz.Minor) []Need {
+func Needs(calls []Call, f Fleet) []Need {
 	var asks [][]Need
 	for _, c := range calls {
-		for minor := max(oldest, since(c)); minor <= kubeletauthz.NewestMinor; minor++ {
-			m, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor})
+		for minor := max(f.Oldest, since(c)); minor <= kubeletauthz.NewestMinor; minor++ {
+			m, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor, HardenedVerbs: f.HardenedVerbs})
 			if err == nil {
 				asks = append(asks, c.Asks(m))
 			}

@@ -34,7 +34,7 @@ func explain(c console, args []string) (int, error) {
 			fmt.Fprintln(c.out, "  the path is not clean: routers may read it differently, so it asks for proxy only")
 		}
 		versions(c, call, oldest, newest, *hardened)
-		smallest(c, call, oldest, newest)
+		smallest(c, call, oldest, newest, *hardened)
 	}
 	through := privilege.Call{Method: call.Method, Path: call.Path, Proxied: true}
 	fmt.Fprintf(c.out, "%s, through the API server\n", through)
@@ -90,10 +90,11 @@ func span(from, to kubeletauthz.Minor) string {
 }
 
 // smallest prints a rule for all versions, and the one for newer clusters where that is smaller.
-func smallest(c console, call privilege.Call, oldest, newest kubeletauthz.Minor) {
+func smallest(c console, call privilege.Call, oldest, newest kubeletauthz.Minor, hardened bool) {
 	last := ""
 	for v := oldest; v <= newest; v++ {
-		rule := oneLine(privilege.Rules(privilege.Needs([]privilege.Call{call}, v)))
+		needs := privilege.Needs([]privilege.Call{call}, privilege.Fleet{Oldest: v, HardenedVerbs: hardened})
+		rule := oneLine(privilege.Rules(needs))
 		if rule != last {
 			fmt.Fprintf(c.out, "  smallest rule for %s and later: %s\n", v, rule)
 		}

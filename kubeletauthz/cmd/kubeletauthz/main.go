@@ -36,7 +36,7 @@ const usage = `usage:
   kubeletauthz explain [--version 1.36] [--hardened] [METHOD] PATH
   kubeletauthz can --as USER [--as-group GROUP] [--version 1.36] [--node NAME] [--hardened] [METHOD] PATH -f FILE
   kubeletauthz lint -f FILE
-  kubeletauthz minimize --endpoints "GET /pods,..." [--min-version 1.31] [--role NAME] [-f FILE]
+  kubeletauthz minimize --endpoints "GET /pods,..." [--min-version 1.31] [--hardened] [--role NAME] [-f FILE]
 PATH is the kubelet's, or /api/v1/nodes/{node}/proxy/... for a call through the API server.
 FILE holds any number of YAML or JSON documents; - is standard input.
 `

@@ -22,6 +22,7 @@ func minimize(c console, args []string) (int, error) {
 	flags.Var(&files, "f", "")
 	flags.Var(&endpoints, "endpoints", "")
 	name := flags.String("role", "", "")
+	hardened := flags.Bool("hardened", false, "")
 	others, err := parse(flags, args)
 	if err != nil {
 		return exitUsage, err
@@ -34,7 +35,7 @@ func minimize(c console, args []string) (int, error) {
 	if err != nil {
 		return code, err
 	}
-	after, err := privilege.Minimize(before.Rules, privilege.Needs(calls, oldest.Minor))
+	after, err := privilege.Minimize(before.Rules, privilege.Needs(calls, privilege.Fleet{Oldest: oldest.Minor, HardenedVerbs: *hardened}))
 	if err != nil {
 		return exitInput, fmt.Errorf("ClusterRole %q: %w", before.Name, err)
 	}
