@@ -31,9 +31,13 @@ func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError
 // Source: KEP-6035, CRI conformance tests.
 func (b *Baseline) Merge(runtime, request []string) ([]string, error) {
 	entries := len(runtime) + len(request)
+	// The table stays on the stack.
 	switch {
-	case entries <= 16:
-		var slots [64]uint32
+	case entries <= 8:
+		var slots [32]uint32
+		return b.merge(runtime, request, slots[:])
+	case entries <= 32:
+		var slots [128]uint32
 		return b.merge(runtime, request, slots[:])
 	case entries <= 256:
 		var slots [1024]uint32

@@ -30,10 +30,10 @@ func (x *index) first(hash uint64) *uint32 { return &x.slots[uint32(hash)&x.mask
 
 // search returns the slot of name, or the free one where it belongs.
 func (x *index) search(hash uint64, name string, list []string) *uint32 {
-	mask := x.mask()
+	slots, mask := x.slots, x.mask()
 	tag := uint32(hash>>32) &^ mask
 	for i := uint32(hash); ; i++ {
-		slot := &x.slots[i&mask]
+		slot := &slots[i&mask]
 		if *slot == 0 || *slot&^mask == tag && x.named(list[*slot&mask-1], name) {
 			return slot
 		}

@@ -72,8 +72,12 @@ func shortWord(s string, n int) (w uint64) {
 // named says whether an environ string has this name.
 func (x *names) named(entry, name string) bool {
 	if x.folded {
-		entryName, _, _ := strings.Cut(entry, "=")
-		return upperName(entryName) == upperName(name)
+		return namedFolded(entry, name)
 	}
 	return len(entry) > len(name) && entry[len(name)] == '=' && entry[:len(name)] == name
+}
+
+func namedFolded(entry, name string) bool {
+	entryName, _, _ := strings.Cut(entry, "=")
+	return upperName(entryName) == upperName(name)
 }
