@@ -3,7 +3,7 @@ package envprecedence
 import "slices"
 
 // Baseline is a container's environment, prepared once so that many execs can be merged with it. It never changes and is
-// safe for concurrent use. Only [Prepare] makes one.
+// safe for concurrent use. The zero value is an empty baseline on Linux.
 type Baseline struct {
 	byName  index
 	environ []string

@@ -39,6 +39,13 @@ func TestRuntimeView(t *testing.T) {
 			t.Errorf("Merge(…) = %q, %v, want %q", got, err, want)
 		}
 	})
+	t.Run("ENV-8 a zero baseline is an empty one", func(t *testing.T) {
+		var zero envprecedence.Baseline
+		got, err := zero.Merge([]string{"B=1"}, []string{"A=1", "B=2"})
+		if want := []string{"B=1", "A=1"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("Merge(…) = %q, %v, want %q", got, err, want)
+		}
+	})
 	t.Run("ENV-4 more entries than the tables on the stack take", func(t *testing.T) {
 		container, request := sizes(5000, 1000)
 		base, _ := envprecedence.Prepare(container, envprecedence.Linux)

@@ -48,6 +48,9 @@ type shadow struct {
 
 func (s *shadow) note(hash uint64, name string) {
 	byName := &s.base.byName
+	if byName.slots == nil { // a zero Baseline
+		return
+	}
 	if *byName.first(hash) == 0 {
 		return
 	}
