@@ -45,9 +45,8 @@ const tokenFile = "admin-token,admin,u-admin,\"system:masters\"\nalice-token,ali
 // start runs a server with both exec gates on; change may alter its options before.
 func start(t testing.TB, change func(*apiserver.Options)) *cluster {
 	t.Helper()
-	authority := must(ca.New("test"))(t)
-	c := &cluster{ca: authority, kubelet: newStubKubelet(t, authority), stopped: make(chan error, 1)}
-	c.options = c.baseOptions(t)
+	c := &cluster{stopped: make(chan error, 1)}
+	c.prepare(t)
 	if change != nil {
 		change(&c.options)
 	}
@@ -58,6 +57,14 @@ func start(t testing.TB, change func(*apiserver.Options)) *cluster {
 	t.Cleanup(func() { c.shutdown(t) })
 	c.ready(t)
 	return c
+}
+
+// prepare makes everything but the server.
+func (c *cluster) prepare(t testing.TB) {
+	t.Helper()
+	c.ca = must(ca.New("test"))(t)
+	c.kubelet = newStubKubelet(t, c.ca)
+	c.options = c.baseOptions(t)
 }
 
 func (c *cluster) baseOptions(t testing.TB) apiserver.Options {
