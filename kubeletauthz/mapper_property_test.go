@@ -77,41 +77,49 @@ func slowMap(o kubeletauthz.Options, p string) []string {
 }
 
 func TestMapLaws(t *testing.T) {
-	t.Run("KAZ-10 Clean agrees with path.Clean", rapid.MakeCheck(func(t *rapid.T) {
-		p, raw := anyPath().Draw(t, "path"), anyPath().Draw(t, "raw")
-		if got, want := kubeletauthz.Clean(p, raw), slowClean(p, raw); got != want {
-			t.Fatalf("Clean(%q, %q) = %v, want %v", p, raw, got, want)
-		}
-	}))
-	t.Run("KAZ-1 KAZ-2 KAZ-10 Map agrees with the tables", rapid.MakeCheck(func(t *rapid.T) {
-		o, p := options().Draw(t, "options"), anyPath().Draw(t, "path")
-		want := []string{"proxy"}
-		if slowClean(p, "") {
-			want = slowMap(o, p)
-		}
-		got := mapper(t, o).Map("GET", p, "")
-		if !slices.Equal(got.Subresources(), want) {
-			t.Fatalf("Map(%q) with %+v = %v, want %v", p, o, got.Subresources(), want)
-		}
-	}))
-	t.Run("KAZ-3 attributes differ in their subresource only", rapid.MakeCheck(func(t *rapid.T) {
-		o := options().Draw(t, "options")
-		method := rapid.SampledFrom([]string{"GET", "POST", "HEAD", "DELETE"}).Draw(t, "method")
-		got := mapper(t, o).Map(method, anyPath().Draw(t, "path"), "")
-		for a := range got.All() {
-			if a.Verb != got.Verb() || a.Name != o.Node || a.Resource != "nodes" || a.APIVersion != "v1" || a.APIGroup+a.Namespace != "" {
-				t.Fatalf("attribute = %+v", a)
+	t.Run("KAZ-10 Clean agrees with path.Clean", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			p, raw := anyPath().Draw(t, "path"), anyPath().Draw(t, "raw")
+			if got, want := kubeletauthz.Clean(p, raw), slowClean(p, raw); got != want {
+				t.Fatalf("Clean(%q, %q) = %v, want %v", p, raw, got, want)
 			}
-		}
-	}))
-	t.Run("KAZ-11 hardening never changes the subresources", rapid.MakeCheck(func(t *rapid.T) {
-		o, p := options().Draw(t, "options"), anyPath().Draw(t, "path")
-		o.HardenedVerbs = false
-		plain := mapper(t, o).Map("GET", p, "")
-		o.HardenedVerbs = true
-		hard := mapper(t, o).Map("GET", p, "")
-		if !slices.Equal(plain.Subresources(), hard.Subresources()) {
-			t.Fatalf("Map(%q) = %v hardened, %v plain", p, hard.Subresources(), plain.Subresources())
-		}
-	}))
+		})
+	})
+	t.Run("KAZ-1 KAZ-2 KAZ-10 Map agrees with the tables", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			o, p := options().Draw(t, "options"), anyPath().Draw(t, "path")
+			want := []string{"proxy"}
+			if slowClean(p, "") {
+				want = slowMap(o, p)
+			}
+			got := mapper(t, o).Map("GET", p, "")
+			if !slices.Equal(got.Subresources(), want) {
+				t.Fatalf("Map(%q) with %+v = %v, want %v", p, o, got.Subresources(), want)
+			}
+		})
+	})
+	t.Run("KAZ-3 attributes differ in their subresource only", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			o := options().Draw(t, "options")
+			method := rapid.SampledFrom([]string{"GET", "POST", "HEAD", "DELETE"}).Draw(t, "method")
+			got := mapper(t, o).Map(method, anyPath().Draw(t, "path"), "")
+			for a := range got.All() {
+				if a.Verb != got.Verb() || a.Name != o.Node || a.Resource != "nodes" || a.APIVersion != "v1" || a.APIGroup+a.Namespace != "" {
+					t.Fatalf("attribute = %+v", a)
+				}
+			}
+		})
+	})
+	t.Run("KAZ-11 hardening never changes the subresources", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			o, p := options().Draw(t, "options"), anyPath().Draw(t, "path")
+			o.HardenedVerbs = false
+			plain := mapper(t, o).Map("GET", p, "")
+			o.HardenedVerbs = true
+			hard := mapper(t, o).Map("GET", p, "")
+			if !slices.Equal(plain.Subresources(), hard.Subresources()) {
+				t.Fatalf("Map(%q) = %v hardened, %v plain", p, hard.Subresources(), plain.Subresources())
+			}
+		})
+	})
 }

@@ -7,6 +7,7 @@ require (
 	k8s.io/api v0.36.4
 	k8s.io/apimachinery v0.36.4
 	k8s.io/apiserver v0.36.4
+	pgregory.net/rapid v1.3.0
 )
 
 require (

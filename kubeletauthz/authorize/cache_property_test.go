@@ -36,32 +36,34 @@ func anySpec() *rapid.Generator[spec] {
 
 // TestCacheAgreesWithAMap runs a Cache beside a plain map that is keyed by the whole question as JSON.
 func TestCacheAgreesWithAMap(t *testing.T) {
-	t.Run("KAZ-6 the key is the whole question", rapid.MakeCheck(func(t *rapid.T) {
-		now := time.Unix(0, 0)
-		asked := 0
-		cache := authorize.NewCache(authorize.ReviewerFunc(func(_ context.Context, q spec) (status, error) {
-			asked++
-			return status{Allowed: q.UID == "a"}, nil
-		}), authorize.CacheOptions{Now: func() time.Time { return now }})
-		model, wantAsked := map[string]time.Time{}, 0
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			now = now.Add(time.Duration(rapid.IntRange(0, 60).Draw(t, "seconds")) * time.Second)
-			q := anySpec().Draw(t, "question")
-			name, _ := json.Marshal(q)
-			if until, found := model[string(name)]; !found || !now.Before(until) {
-				ttl := authorize.DefaultDenyTTL
-				if q.UID == "a" {
-					ttl = authorize.DefaultAllowTTL
+	t.Run("KAZ-6 the key is the whole question", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			now := time.Unix(0, 0)
+			asked := 0
+			cache := authorize.NewCache(authorize.ReviewerFunc(func(_ context.Context, q spec) (status, error) {
+				asked++
+				return status{Allowed: q.UID == "a"}, nil
+			}), authorize.CacheOptions{Now: func() time.Time { return now }})
+			model, wantAsked := map[string]time.Time{}, 0
+			for range rapid.IntRange(1, 30).Draw(t, "steps") {
+				now = now.Add(time.Duration(rapid.IntRange(0, 60).Draw(t, "seconds")) * time.Second)
+				q := anySpec().Draw(t, "question")
+				name, _ := json.Marshal(q)
+				if until, found := model[string(name)]; !found || !now.Before(until) {
+					ttl := authorize.DefaultDenyTTL
+					if q.UID == "a" {
+						ttl = authorize.DefaultAllowTTL
+					}
+					model[string(name)] = now.Add(ttl)
+					wantAsked++
 				}
-				model[string(name)] = now.Add(ttl)
-				wantAsked++
+				got, err := cache.Review(context.Background(), q)
+				if err != nil || got.Allowed != (q.UID == "a") || asked != wantAsked {
+					t.Fatalf("Review(%s) = %+v, %v after %d reviews, want %d", name, got, err, asked, wantAsked)
+				}
 			}
-			got, err := cache.Review(context.Background(), q)
-			if err != nil || got.Allowed != (q.UID == "a") || asked != wantAsked {
-				t.Fatalf("Review(%s) = %+v, %v after %d reviews, want %d", name, got, err, asked, wantAsked)
-			}
-		}
-	}))
+		})
+	})
 }
 
 // TestEveryFieldCounts changes one field after the other, found by reflection, so that a field that a later version of the

@@ -57,50 +57,58 @@ func TestLeastPrivilegeLaws(t *testing.T) {
 	oldest := rapid.Custom(func(t *rapid.T) kubeletauthz.Minor {
 		return kubeletauthz.Minor(rapid.IntRange(31, 37).Draw(t, "minor"))
 	})
-	t.Run("KAZ-12 the rules are enough on every version", rapid.MakeCheck(func(t *rapid.T) {
-		calls, from := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest")
-		if needs := privilege.Needs(calls, privilege.Fleet{Oldest: from}); !allowedEverywhere(privilege.Rules(needs), calls, from) {
-			t.Fatalf("Needs(%v, %v) = %v, which is not enough", calls, from, needs)
-		}
-	}))
-	t.Run("KAZ-12 and without any one of them they are not", rapid.MakeCheck(func(t *rapid.T) {
-		calls, from := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest")
-		needs := privilege.Needs(calls, privilege.Fleet{Oldest: from})
-		for i := range needs {
-			if fewer := slices.Delete(slices.Clone(needs), i, i+1); allowedEverywhere(privilege.Rules(fewer), calls, from) {
-				t.Fatalf("Needs(%v, %v) = %v, but %v is enough", calls, from, needs, fewer)
+	t.Run("KAZ-12 the rules are enough on every version", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			calls, from := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest")
+			if needs := privilege.Needs(calls, privilege.Fleet{Oldest: from}); !allowedEverywhere(privilege.Rules(needs), calls, from) {
+				t.Fatalf("Needs(%v, %v) = %v, which is not enough", calls, from, needs)
 			}
-		}
-	}))
-	t.Run("KAZ-12 a minimized role allows the calls, and again is the same", rapid.MakeCheck(func(t *rapid.T) {
-		calls, from, rules := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest"), anyRules().Draw(t, "rules")
-		needs := privilege.Needs(calls, privilege.Fleet{Oldest: from})
-		once, err := privilege.Minimize(rules, needs)
-		if err != nil || !allowedEverywhere(once.Rules, calls, from) {
-			t.Fatalf("Minimize(%+v, %v) = %+v, %v, which is not enough", rules, needs, once, err)
-		}
-		twice, err := privilege.Minimize(once.Rules, needs)
-		if err != nil || !slices.EqualFunc(once.Rules, twice.Rules, same) {
-			t.Fatalf("Minimize of %+v = %+v, %v, want the same", once.Rules, twice.Rules, err)
-		}
-	}))
-	t.Run("KAZ-12 it changes nothing else", rapid.MakeCheck(func(t *rapid.T) {
-		rules, needs := anyRules().Draw(t, "rules"), privilege.Needs(anyCalls().Draw(t, "calls"), privilege.Fleet{Oldest: 33})
-		got, err := privilege.Minimize(rules, needs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, resource := range []string{"pods", "nodes", "nodes/status", "pods/proxy"} {
-			for _, verb := range []string{"get", "list", "create", "delete"} {
-				for _, group := range []string{"", "apps"} {
-					ask := rbac.Request{Verb: verb, APIGroup: group, Resource: resource}
-					if (rbac.RulesAllow(rules, ask) >= 0) != (rbac.RulesAllow(got.Rules, ask) >= 0) {
-						t.Fatalf("Minimize(%+v) = %+v changes %s %s of group %q", rules, got.Rules, verb, resource, group)
+		})
+	})
+	t.Run("KAZ-12 and without any one of them they are not", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			calls, from := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest")
+			needs := privilege.Needs(calls, privilege.Fleet{Oldest: from})
+			for i := range needs {
+				if fewer := slices.Delete(slices.Clone(needs), i, i+1); allowedEverywhere(privilege.Rules(fewer), calls, from) {
+					t.Fatalf("Needs(%v, %v) = %v, but %v is enough", calls, from, needs, fewer)
+				}
+			}
+		})
+	})
+	t.Run("KAZ-12 a minimized role allows the calls, and again is the same", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			calls, from, rules := anyCalls().Draw(t, "calls"), oldest.Draw(t, "oldest"), anyRules().Draw(t, "rules")
+			needs := privilege.Needs(calls, privilege.Fleet{Oldest: from})
+			once, err := privilege.Minimize(rules, needs)
+			if err != nil || !allowedEverywhere(once.Rules, calls, from) {
+				t.Fatalf("Minimize(%+v, %v) = %+v, %v, which is not enough", rules, needs, once, err)
+			}
+			twice, err := privilege.Minimize(once.Rules, needs)
+			if err != nil || !slices.EqualFunc(once.Rules, twice.Rules, same) {
+				t.Fatalf("Minimize of %+v = %+v, %v, want the same", once.Rules, twice.Rules, err)
+			}
+		})
+	})
+	t.Run("KAZ-12 it changes nothing else", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			rules, needs := anyRules().Draw(t, "rules"), privilege.Needs(anyCalls().Draw(t, "calls"), privilege.Fleet{Oldest: 33})
+			got, err := privilege.Minimize(rules, needs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, resource := range []string{"pods", "nodes", "nodes/status", "pods/proxy"} {
+				for _, verb := range []string{"get", "list", "create", "delete"} {
+					for _, group := range []string{"", "apps"} {
+						ask := rbac.Request{Verb: verb, APIGroup: group, Resource: resource}
+						if (rbac.RulesAllow(rules, ask) >= 0) != (rbac.RulesAllow(got.Rules, ask) >= 0) {
+							t.Fatalf("Minimize(%+v) = %+v changes %s %s of group %q", rules, got.Rules, verb, resource, group)
+						}
 					}
 				}
 			}
-		}
-	}))
+		})
+	})
 }
 
 func same(a, b rbacv1.PolicyRule) bool {
