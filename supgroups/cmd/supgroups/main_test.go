@@ -73,6 +73,15 @@ func TestExplain(t *testing.T) {
 			t.Errorf("explain = %d\n%s%s", code, out, errs)
 		}
 	})
+	t.Run("GRP-3 GRP-7 GRP-18 an image without a user, and rows that nobody should use", func(t *testing.T) {
+		odd := writeArchive(t, filepath.Join(dir, "odd.tar"), makeImage(t, "", map[string]string{
+			"etc/passwd": "root:x:0:0\n", "etc/group": "wheel:x:10:root\nbroken:x:99999999999:root\n",
+		}))
+		code, out, _ := tool(`{"spec":{"containers":[{"name":"c"}]}}`, "explain", "--image", odd, "--pod", "-")
+		if code != 0 || !strings.Contains(out, "uid 0 (runtime default)") || !strings.Contains(out, "never used: 1\n  etc/group:2: id out of range\n") {
+			t.Errorf("explain = %d\n%s", code, out)
+		}
+	})
 	t.Run("GRP-7 GRP-18 names from an image cannot drive the terminal", func(t *testing.T) {
 		evil := writeArchive(t, filepath.Join(dir, "evil.tar"), makeImage(t, "a\x1b[2J", map[string]string{
 			"etc/passwd": "a\x1b[2J:x:5:5\n", "etc/group": "g\x1b]0;x\x07:x:8:a\x1b[2J\n",

@@ -37,8 +37,8 @@ type Explanation struct {
 	Username  string `json:"username,omitempty"`
 	// Groups are ascending.
 	Groups []Group `json:"groups"`
-	// Skipped counts rows about this user that could not be used.
-	Skipped int `json:"skippedRows"`
+	// Malformed is about the image's files as a whole.
+	Malformed Malformed `json:"malformed"`
 }
 
 // Explain resolves one container of a pod over an image. Its errors are those of kubelet.Request and rootfs.Root.Resolve.
@@ -49,14 +49,18 @@ func Explain(spec *corev1.PodSpec, container *corev1.Container, image *source.Im
 	}
 	policy := req.Policy
 	req.Policy = supgroups.Merge
-	who, err := rootfs.New(image.Files).Resolve(req)
+	root := rootfs.New(image.Files)
+	who, err := root.Resolve(req)
 	if err != nil {
 		return Explanation{}, err
 	}
 	e := Explanation{
 		Container: container.Name, ImageUser: image.User, Policy: policy.String(),
-		UID: who.UID, UIDFrom: userFrom(who, container, spec), GID: who.GID, GIDFrom: who.GroupFrom.String(),
-		Username: who.Username, Skipped: who.Passwd.Rows + who.Group.Rows,
+		UID: who.UID, UIDFrom: userFrom(who, image.User, container, spec), GID: who.GID, GIDFrom: who.GroupFrom.String(),
+		Username: who.Username,
+	}
+	if e.Malformed, err = checkFiles(root); err != nil {
+		return Explanation{}, err
 	}
 	for _, g := range who.Groups {
 		e.Groups = append(e.Groups, Group{
@@ -66,12 +70,14 @@ func Explain(spec *corev1.PodSpec, container *corev1.Container, image *source.Im
 	return e, nil
 }
 
-// userFrom tells the user that a pod asks for from the image's, which the kubelet fills in for want of one.
-func userFrom(who supgroups.Identity, container *corev1.Container, spec *corev1.PodSpec) string {
-	asked := container.SecurityContext != nil && container.SecurityContext.RunAsUser != nil ||
-		spec.SecurityContext != nil && spec.SecurityContext.RunAsUser != nil
-	if asked {
+// userFrom tells the user that a pod asks for from what the kubelet fills in for want of one: the image's, or root.
+func userFrom(who supgroups.Identity, imageUser string, container *corev1.Container, spec *corev1.PodSpec) string {
+	switch {
+	case container.SecurityContext != nil && container.SecurityContext.RunAsUser != nil,
+		spec.SecurityContext != nil && spec.SecurityContext.RunAsUser != nil:
 		return who.UserFrom.String()
+	case imageUser == "":
+		return supgroups.SourceRuntimeDefault.String()
 	}
 	return supgroups.SourceImageUser.String()
 }
@@ -88,8 +94,11 @@ func PrintExplanation(w io.Writer, e Explanation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if e.Skipped > 0 {
-		fmt.Fprintf(w, "%d rows about this user were skipped as malformed\n", e.Skipped)
+	if e.Malformed.Rows > 0 {
+		fmt.Fprintf(w, "malformed rows, never used: %d\n", e.Malformed.Rows)
+	}
+	for _, row := range e.Malformed.First {
+		fmt.Fprintf(w, "  %s\n", row)
 	}
 	return nil
 }
