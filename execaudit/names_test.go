@@ -17,9 +17,28 @@ func TestValidName(t *testing.T) {
 		name string
 		want bool
 	}{
-		{"A", true}, {"_", true}, {".", true}, {"..", true}, {"-", true}, {"a.b-c_D9", true}, {"PATH", true},
-		{"", false}, {"1A", false}, {"A B", false}, {"A=B", false}, {"A\n", false}, {"\nA", false}, {"A\x00", false},
-		{"ä", false}, {"A\xff", false}, {"A:B", false}, {"$A", false}, {"A@", false}, {"A[", false}, {"A`", false}, {"A{", false},
+		{"A", true},
+		{"_", true},
+		{".", true},
+		{"..", true},
+		{"-", true},
+		{"a.b-c_D9", true},
+		{"PATH", true},
+		{"", false},
+		{"1A", false},
+		{"A B", false},
+		{"A=B", false},
+		{"A\n", false},
+		{"\nA", false},
+		{"A\x00", false},
+		{"ä", false},
+		{"A\xff", false},
+		{"A:B", false},
+		{"$A", false},
+		{"A@", false},
+		{"A[", false},
+		{"A`", false},
+		{"A{", false},
 	}
 	for _, c := range cases {
 		if got := execaudit.ValidName(c.name); got != c.want {

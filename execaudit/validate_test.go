@@ -41,25 +41,29 @@ func TestValidate(t *testing.T) {
 		{"EXA-2 the whole name must match", []env{{Name: "A"}, {Name: "A\n"}}, []string{`env[1].name: Invalid value: "A\n": ` + strictRule}},
 		{"EXA-2 no leading digit", []env{{Name: "1A"}}, []string{`env[0].name: Invalid value: "1A": ` + strictRule}},
 		{
-			"EXA-4 every further entry of a name is a duplicate", []env{{Name: "X"}, {Name: "Y"}, {Name: "X"}, {Name: "X"}},
+			"EXA-4 every further entry of a name is a duplicate",
+			[]env{{Name: "X"}, {Name: "Y"}, {Name: "X"}, {Name: "X"}},
 			[]string{`env[2].name: Duplicate value: "X"`, `env[3].name: Duplicate value: "X"`},
 		},
 		{"EXA-5 256 entries are allowed", numbered(256, ""), nil},
 		{"EXA-5 257 are not", numbered(257, ""), []string{"env: Too many: 257: must have at most 256 items"}},
 		{"EXA-6 32 K of names and values are allowed", []env{{Name: "A", Value: strings.Repeat("v", 32768-1)}}, nil},
 		{
-			"EXA-6 one byte more is not", []env{{Name: "AB", Value: strings.Repeat("v", 32768-1)}},
+			"EXA-6 one byte more is not",
+			[]env{{Name: "AB", Value: strings.Repeat("v", 32768-1)}},
 			[]string{"env: Too long: may not be more than 32768 bytes"},
 		},
 		{
 			"EXA-6 neither '=' nor NUL nor escaping counts", append(numbered(255, ""), env{Name: "A", Value: strings.Repeat("%", 32768-1-4*255)}), nil,
 		},
 		{
-			"EXA-7 EXA-25 a reserved name, and who reserves it", []env{{Name: "A"}, {Name: "KUBERNETES_EXEC_AUDIT_ID", Value: "fake"}},
+			"EXA-7 EXA-25 a reserved name, and who reserves it",
+			[]env{{Name: "A"}, {Name: "KUBERNETES_EXEC_AUDIT_ID", Value: "fake"}},
 			[]string{"env[1].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"},
 		},
 		{
-			"EXA-8 valueFrom", []env{{Name: "A", ValueFrom: &execaudit.ValueFrom{}}},
+			"EXA-8 valueFrom",
+			[]env{{Name: "A", ValueFrom: &execaudit.ValueFrom{}}},
 			[]string{"env[0].valueFrom: Forbidden: may not be specified in an exec request"},
 		},
 		{"a NUL byte", []env{{Name: "A", Value: "x\x00y"}}, []string{"env[0].value: Invalid value: must not contain a NUL byte"}},

@@ -54,11 +54,13 @@ func TestGoldens(t *testing.T) {
 	}{
 		{
 			"EXA-17 after the stock fields", &runtimeapi.ExecRequest{ContainerId: "c1", Cmd: []string{"sh"}, Stdin: true, Stdout: true},
-			[]env{{Name: "A", Value: "1"}}, "0a026331 12027368 2001 2801 3a060a0141120131",
+			[]env{{Name: "A", Value: "1"}},
+			"0a026331 12027368 2001 2801 3a060a0141120131",
 		},
 		{"EXA-17 an empty value is left out", &runtimeapi.ExecRequest{}, []env{{Name: "A"}}, "3a030a0141"},
 		{
-			"EXA-17 the placeholder", &runtimeapi.ExecRequest{}, []env{{Name: execaudit.AuditIDName, Value: execaudit.PlaceholderAuditID}},
+			"EXA-17 the placeholder", &runtimeapi.ExecRequest{},
+			[]env{{Name: execaudit.AuditIDName, Value: execaudit.PlaceholderAuditID}},
 			"3a23 0a18 4b554245524e455445535f455845435f41554449545f4944 1207 756e6b6e6f776e",
 		},
 		{"EXA-17 a value may be any bytes", &runtimeapi.ExecRequest{}, []env{{Name: "B", Value: "\xff\xfe"}}, "3a070a01421202fffe"},

@@ -133,7 +133,8 @@ func TestResolve(t *testing.T) {
 		{"EXA-14 of two audit IDs the last, the API server's", nil, []string{auditID + "=fake", "A=1", auditID + "=id"}, []string{auditID + "=id", "A=1"}},
 		{
 			"EXA-25 a forgery in another case, as Windows reads it", nil,
-			[]string{"kubernetes_exec_audit_id=fake", auditID + "=id"}, []string{auditID + "=id"},
+			[]string{"kubernetes_exec_audit_id=fake", auditID + "=id"},
+			[]string{auditID + "=id"},
 		},
 		{"other names keep their case apart", nil, []string{"a=1", "A=2"}, []string{"a=1", "A=2"}},
 	}
