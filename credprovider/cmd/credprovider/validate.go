@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/configfile"
+	"github.com/lanyard-dev/lanyard/credprovider/explain"
+	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+)
+
+func validateCommand() *cobra.Command {
+	var tokens bool
+	var binDir string
+	cmd := &cobra.Command{
+		Use:   "validate PATH",
+		Short: "Check a configuration file, or a folder of them, by every rule, and warn about patterns",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return validate(cmd, args[0], credprovider.Gates{ServiceAccountTokens: tokens}, binDir)
+		},
+	}
+	cmd.Flags().BoolVar(&tokens, "service-account-tokens", true, "the gate KubeletServiceAccountTokenForCredentialProviders")
+	cmd.Flags().StringVar(&binDir, "bin-dir", "", "the plugin directory: check that every executable is there")
+	return cmd
+}
+
+// validate prints faults and warnings; warnings alone are no failure.
+func validate(cmd *cobra.Command, path string, gates credprovider.Gates, binDir string) error {
+	loaded, err := configfile.Load(path)
+	if err != nil {
+		cmd.Println(err)
+		return errFound
+	}
+	found := false
+	if err := credprovider.Validate(loaded.Config, gates); err != nil {
+		cmd.Println(err)
+		found = true
+	}
+	if binDir != "" {
+		if _, err := plugin.FindAll(loaded.Config.Providers, binDir, plugin.Options{}); err != nil {
+			cmd.Println(err)
+			found = true
+		}
+	}
+	for _, warning := range explain.Lint(loaded.Config) {
+		cmd.Println("warning:", warning)
+	}
+	if found {
+		return errFound
+	}
+	cmd.Println(fmt.Sprintf("%d providers in %d files, %s", len(loaded.Config.Providers), len(loaded.Files), loaded.Hash))
+	return nil
+}
