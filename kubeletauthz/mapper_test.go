@@ -225,7 +225,7 @@ func TestGateRules(t *testing.T) {
 		{"too old", kubeletauthz.Options{Minor: 30}, kubeletauthz.ErrMinor},
 		{"too new", kubeletauthz.Options{Minor: 38}, kubeletauthz.ErrMinor},
 	} {
-		t.Run("KAZ-2 STK-8 "+c.name, func(t *testing.T) {
+		t.Run("KAZ-2 "+c.name, func(t *testing.T) {
 			if _, err := kubeletauthz.New(c.options); !errors.Is(err, c.want) {
 				t.Errorf("New(%+v) error = %v, want %v", c.options, err, c.want)
 			}
