@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -70,12 +69,17 @@ func BaseKey(keyType CacheKeyType, image string) (string, error) {
 //
 // Source: KEP-4412, Caching Credentials; byte for byte that of Kubernetes 1.36.
 func AccountKey(account AccountRef, annotations map[string]string, cacheType TokenCacheType, token Secret) (string, error) {
-	var b keyBuilder
+	b := keyBuilder{text: make([]byte, 0, keySize(account, annotations))}
 	b.add("namespace", account.Namespace)
 	b.add("name", account.Name)
 	b.add("uid", account.UID)
 	b.text = binary.BigEndian.AppendUint32(b.text, uint32(len(annotations)))
-	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+	keys := make([]string, 0, len(annotations))
+	for key := range annotations {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
 		b.add("annotation key", key)
 		b.add(key, annotations[key])
 	}
@@ -85,6 +89,15 @@ func AccountKey(account AccountRef, annotations map[string]string, cacheType Tok
 		b.add("", "sha256:"+hex.EncodeToString(sum[:]))
 	}
 	return string(b.text), b.err
+}
+
+// keySize is a little over the length of a key, so that one is made with one allocation.
+func keySize(account AccountRef, annotations map[string]string) int {
+	size := len(account.Namespace) + len(account.Name) + len(account.UID) + 2*sha256.Size + 64
+	for key, value := range annotations {
+		size += len(key) + len(value) + 4
+	}
+	return size
 }
 
 // Bytes returns upstream's form of the whole key: both parts, each with its length before it. A part over MaxKeyValue is
