@@ -176,3 +176,8 @@ func manyEnv(n int) string {
 	}
 	return b.String()[1:]
 }
+
+// asMinor plays an older Kubernetes, with the gates that it had at their defaults.
+func asMinor(t testing.TB, minor int) func(*apiserver.Options) {
+	return func(o *apiserver.Options) { o.Minor, o.Gates = minor, gateSet(t, minor, "") }
+}

@@ -2,16 +2,18 @@ package apiserver_test
 
 import (
 	"context"
-	"io"
+
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -23,8 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	klog.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
 
@@ -111,13 +112,20 @@ func (c *cluster) shutdown(t testing.TB) {
 	}
 }
 
-// ready waits until the server says so.
+// ready waits until the server says so, then plays the kubelet that started the pods.
 func (c *cluster) ready(t testing.TB) {
 	t.Helper()
 	client := c.client(t, c.token("admin-token"))
 	eventually(t, "readyz", func() bool {
 		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(context.Background()).Error() == nil
 	})
+	for _, name := range []string{"web", "one"} {
+		running := []byte(`{"status":{"phase":"Running"}}`)
+		_, err := client.CoreV1().Pods("default").Patch(context.Background(), name, types.MergePatchType, running, metav1.PatchOptions{}, "status")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // token returns the configuration of a client with a bearer token.

@@ -53,12 +53,18 @@ func (p *parts) config() (*genericapiserver.Config, error) {
 	config.Authentication.Authenticator = p.authn.requests
 	config.Authentication.APIAudiences = p.authn.audiences
 	config.Authorization.Authorizer = p.authz
-	return config, p.options.Audit.ApplyTo(config)
+	if err := p.options.Audit.ApplyTo(config); err != nil {
+		return nil, err
+	}
+	if config.AuditBackend != nil {
+		config.AuditBackend = redactedAudit{config.AuditBackend}
+	}
+	return config, nil
 }
 
 // handlerChain puts the check of clients' audit IDs in front of everything, because auditing begins with the first filter.
 func (p *parts) handlerChain(api http.Handler, c *genericapiserver.Config) http.Handler {
-	return execapi.WithAuditIDCheck(genericapiserver.DefaultBuildHandlerChain(api, c), p.options.ClientAuditIDs)
+	return execapi.WithAuditIDCheck(redactLog(genericapiserver.DefaultBuildHandlerChain(api, c)), p.options.ClientAuditIDs)
 }
 
 // admission asks the caller's plugins before the server's own, which only validate.
