@@ -50,12 +50,6 @@ func TestRunPassesEverythingOn(t *testing.T) {
 			t.Errorf("Run = %q, %v, want the file's text", got.Stdout, err)
 		}
 	})
-	t.Run("ECR-24 without a terminal a prompt on /dev/tty fails at once", func(t *testing.T) {
-		got, err := within(t, pluginexec.Command{Path: script(t, `(: < /dev/tty) 2>/dev/null && echo terminal || echo none`)})
-		if err != nil || string(got.Stdout) != "none\n" {
-			t.Errorf("Run = %q, %v, want none", got.Stdout, err)
-		}
-	})
 	t.Run("a process that does not read its input is not an error", func(t *testing.T) {
 		_, err := pluginexec.Run(t.Context(), pluginexec.Command{Path: script(t, `exit 0`), Stdin: make([]byte, 1<<20)})
 		if err != nil {

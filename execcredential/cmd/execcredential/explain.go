@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
+	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/spf13/cobra"
+)
+
+// explainOptions are the flags of explain.
+type explainOptions struct {
+	kubeconfigs []string
+	context     string
+	overrides   kubeconfig.Overrides
+	allow       []string
+	run         bool
+	limits      limits
+}
+
+func explainCommand() *cobra.Command {
+	options := explainOptions{limits: defaultLimits}
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Say step by step how a kubeconfig logs in, and run the plugin on request",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(options.kubeconfigs) == 0 {
+				options.kubeconfigs = kubeconfig.Paths()
+			}
+			return explain(cmd.Context(), cmd.OutOrStdout(), options)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&options.kubeconfigs, "kubeconfig", nil, "kubeconfig file, may be repeated (default: KUBECONFIG, else ~/.kube/config)")
+	flags.StringVar(&options.context, "context", "", "context (default: the current one)")
+	flags.StringVar(&options.overrides.Server, "server", "", "another server")
+	flags.StringArrayVar(&options.allow, "allow", nil, "permit this command only, may be repeated, as an allowlist policy would")
+	flags.BoolVar(&options.run, "run", false, "run the plugin, without standard input")
+	options.limits.register(flags)
+	return cmd
+}
+
+// explain writes one line per step, and returns the error that would keep a client from logging in.
+func explain(ctx context.Context, out io.Writer, options explainOptions) error {
+	config, err := kubeconfig.Load(options.kubeconfigs...)
+	if err != nil {
+		return err
+	}
+	login, err := config.Login(options.context, options.overrides)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "context    %s: cluster %s, user %s\n", login.Context, login.ClusterName, login.UserName)
+	fmt.Fprintf(out, "server     %s\n", login.Cluster.Server)
+	fmt.Fprintf(out, "method     %s\n", login.Method)
+	if login.NotRun != "" {
+		fmt.Fprintf(out, "plugin     not run: %s\n", login.NotRun)
+	}
+	if login.Exec == nil {
+		return nil
+	}
+	return explainPlugin(ctx, out, *login.Exec, &login.Cluster, options)
+}
+
+func explainPlugin(ctx context.Context, out io.Writer, exec execcredential.ExecConfig, cluster *execcredential.Cluster, options explainOptions) error {
+	path, err := resolve(out, exec, options.allow)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "mode       %s: %s\n", exec.InteractiveMode, modeText(exec.InteractiveMode))
+	info, err := execcredential.Info(exec, cluster, false)
+	if err != nil {
+		return err
+	}
+	explainEnvironment(out, exec, info)
+	if !options.run {
+		fmt.Fprintln(out, "run        not asked for (--run)")
+		return nil
+	}
+	return report(ctx, out, pluginexec.Command{
+		Path: path, Args: exec.Args, Env: execcredential.Environ(os.Environ(), exec, info),
+	}, exec.APIVersion, options.limits)
+}
+
+// resolve says which file the command is, and whether a policy lets it run.
+func resolve(out io.Writer, exec execcredential.ExecConfig, allow []string) (string, error) {
+	path, err := pluginexec.Lookup(exec.Command)
+	policy := execcredential.Policy{}
+	if len(allow) > 0 {
+		policy = execcredential.Policy{Type: execcredential.Allowlist, Commands: allow}
+		if err := policy.Validate(); err != nil {
+			return "", err
+		}
+	}
+	if err := policy.Check(exec.Command, path, pluginexec.Lookup); err != nil {
+		fmt.Fprintf(out, "policy     %v\n", err)
+		return "", err
+	}
+	if err != nil {
+		fmt.Fprintf(out, "command    %v\n", err)
+		if errors.Is(err, pluginexec.ErrNotFound) && exec.InstallHint != "" {
+			fmt.Fprintf(out, "hint       %q\n", exec.InstallHint) // quoted: it may hold escape characters
+		}
+		return "", err
+	}
+	fmt.Fprintf(out, "command    %s %q\n", path, exec.Args)
+	return path, nil
+}
+
+func modeText(mode execcredential.InteractiveMode) string {
+	switch mode {
+	case execcredential.Always:
+		return "is run with a terminal as standard input only"
+	case execcredential.IfAvailable:
+		return "gets standard input when that is a terminal that nobody else reads"
+	}
+	return "never gets standard input"
+}
+
+// explainEnvironment lists what the plugin's environment has beyond the host's, without values.
+func explainEnvironment(out io.Writer, exec execcredential.ExecConfig, info string) {
+	host := map[string]bool{}
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		host[name] = true
+	}
+	var names []string
+	for _, entry := range exec.Env {
+		change := "adds"
+		if host[entry.Name] {
+			change = "overrides"
+		}
+		if entry.Name == execcredential.InfoEnv {
+			change = "is overridden:"
+		}
+		names = append(names, fmt.Sprintf("env        %s %s\n", change, entry))
+	}
+	for _, line := range slices.Compact(names) {
+		fmt.Fprint(out, line)
+	}
+	cluster := "without cluster information"
+	if exec.ProvideClusterInfo && execcredential.HasCluster(exec.APIVersion) {
+		cluster = "with cluster information"
+	}
+	fmt.Fprintf(out, "env        adds %s, %d bytes, %s\n", execcredential.InfoEnv, len(info), cluster)
+}
