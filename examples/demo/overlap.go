@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,6 +63,8 @@ func (s *Stage) open(ctx context.Context, user, pod string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -80,7 +83,7 @@ func (s *Stage) open(ctx context.Context, user, pod string) (*session, error) {
 	}
 	if err != nil {
 		one.end()
-		return nil, fmt.Errorf("%s's session did not report: %w", user, err)
+		return nil, fmt.Errorf("%s's session did not report: %w: %s", user, err, said.String())
 	}
 	one.id = env(one.said, execaudit.AuditIDName)
 	return one, nil

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -58,8 +59,13 @@ func (s *Stage) spoofThroughNode(ctx context.Context, spoof string) error {
 		return err
 	}
 	defer resp.Body.Close()
-	s.say("HTTP %s", resp.Status)
-	return s.check(resp.StatusCode >= 400 && resp.StatusCode < 500, "the API server refuses it on this path too")
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err != nil {
+		return err
+	}
+	s.say("> HTTP %s", resp.Status)
+	refused := resp.StatusCode == http.StatusForbidden && strings.Contains(string(body), "reserved")
+	return s.check(refused, "the API server refuses the forged ID on this path too")
 }
 
 // quote shows what a command said, line by line.

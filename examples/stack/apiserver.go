@@ -28,6 +28,14 @@ rules:
 - level: Metadata
 `
 
+// kubeletAccess lets the API server use the kubelets' API.
+const kubeletAccess = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: lanyard:kubelet-client}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "system:kubelet-api-admin"}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + kubeletClientUser + `}]
+`
+
 func (s *Stack) startAPIServer(ctx context.Context) error {
 	program, err := parts.Find("lanyard-apiserver")
 	if err != nil {
@@ -59,7 +67,7 @@ func (s *Stack) apiServerFlags() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := s.authority.Client(kubeletClientUser, "lanyard:kubelet-clients")
+	client, err := s.authority.Client(kubeletClientUser)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +79,11 @@ func (s *Stack) apiServerFlags() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy := filepath.Join(dir, "audit-policy.yaml")
-	if err := os.WriteFile(policy, []byte(auditPolicy), 0o644); err != nil {
-		return nil, err
+	policy, access := filepath.Join(dir, "audit-policy.yaml"), filepath.Join(dir, "kubelet-access.yaml")
+	for file, text := range map[string]string{policy: auditPolicy, access: kubeletAccess} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return nil, err
+		}
 	}
 	host, port, err := net.SplitHostPort(s.address)
 	if err != nil {
@@ -85,6 +95,7 @@ func (s *Stack) apiServerFlags() ([]string, error) {
 		"--client-ca-file=" + s.authorityFile,
 		"--kubelet-certificate-authority=" + s.authorityFile,
 		"--kubelet-client-certificate=" + clientCert, "--kubelet-client-key=" + clientKey,
+		"--objects=" + access,
 		"--audit-policy-file=" + policy, "--audit-log-path=" + s.AuditLog(),
 	}
 	if s.options.ExecGates {

@@ -4,6 +4,7 @@
 //	reporter                      report as JSON, exit
 //	reporter sleep [DURATION]     report, then sleep (for ever without a duration)
 //	reporter pause                sleep until SIGTERM
+//	reporter hold                 report, then wait for the end of standard input
 //	reporter exit CODE
 //	reporter ignore               ignore SIGTERM, SIGINT and SIGHUP, sleep for ever
 //	reporter term CODE            exit with CODE at SIGTERM
@@ -56,6 +57,12 @@ func run(args []string) error {
 			return err
 		}
 		return sleep(arg(1))
+	case "hold":
+		if err := printReport(); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
 	case "pause":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)

@@ -3,6 +3,8 @@ package pods
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -194,6 +196,10 @@ func (w *worker) create(ctx context.Context, pod *corev1.Pod, c *corev1.Containe
 	config, err := w.m.containerConfig(ctx, pod, c, attempt, ref, image.GetImage())
 	if err != nil {
 		return problem{"CreateContainerConfigError", err.Error()}, err
+	}
+	// Kubernetes leaves the folders of logs to the kubelet.
+	if err := os.MkdirAll(filepath.Join(w.m.logDirectory(pod), c.Name), 0o755); err != nil {
+		return problem{"CreateContainerError", err.Error()}, err
 	}
 	made, err := w.m.Runtime.CreateContainer(ctx, &runtimeapi.CreateContainerRequest{PodSandboxId: s.id, Config: config, SandboxConfig: s.config})
 	if err != nil {

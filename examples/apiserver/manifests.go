@@ -1,0 +1,40 @@
+package apiserver
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
+)
+
+// ParseObjects reads the YAML or JSON documents of a file of manifests, in their order. An unknown kind or field is an
+// error that counts the documents from 1.
+func ParseObjects(text []byte) ([]runtime.Object, error) {
+	decoder := serializer.NewCodecFactory(kinds.New(true).Scheme, serializer.EnableStrict).UniversalDeserializer()
+	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	var out []runtime.Object
+	for number := 1; ; number++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(document)) == 0 {
+			continue
+		}
+		object, _, err := decoder.Decode(document, nil, nil)
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", number, err)
+		}
+		out = append(out, object)
+	}
+}
