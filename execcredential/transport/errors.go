@@ -24,6 +24,8 @@ var (
 	ErrNotFound = pluginexec.ErrNotFound
 	// ErrNotExecutable is the condition of a plugin that is there and cannot be executed.
 	ErrNotExecutable = pluginexec.ErrNotExecutable
+	// ErrTooLarge is the condition of an environment that the kernel refuses, most often for cluster information with much CA data.
+	ErrTooLarge = pluginexec.ErrTooLarge
 )
 
 // Errors of a plugin's run. Each names the file; exit code, signal, limit and the end of standard error are fields.

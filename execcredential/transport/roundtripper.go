@@ -2,6 +2,7 @@ package transport
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -138,9 +139,9 @@ func replay(req *http.Request) (*http.Request, bool) {
 // and costs a third of Request.Clone.
 func (rt *RoundTripper) send(snap *snapshot, req *http.Request) (*http.Response, error) {
 	if snap.header != nil {
-		header := make(http.Header, len(req.Header)+1)
-		for name, values := range req.Header {
-			header[name] = values
+		header := maps.Clone(req.Header) // the runtime copies a small map without hashing its keys
+		if header == nil {
+			header = http.Header{}
 		}
 		header["Authorization"] = snap.header
 		copied := new(http.Request)
