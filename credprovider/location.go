@@ -32,7 +32,7 @@ func locate(text string) (location, error) {
 
 // locatePlain reports false when text holds a byte to which net/url gives a meaning, or a port that is no number.
 func locatePlain(text string) (location, bool) {
-	host, colon, end := 0, -1, len(text)
+	host, colon := 0, -1
 	for ; host < len(text) && text[host] != '/'; host++ {
 		switch c := text[host]; {
 		case c == ':' && colon < 0:
@@ -41,7 +41,7 @@ func locatePlain(text string) (location, bool) {
 			return location{}, false
 		}
 	}
-	for i := host; i < end; i++ {
+	for i := host; i < len(text); i++ {
 		if c := text[i]; c != '/' && c != ':' && !isPlain(c) {
 			return location{}, false
 		}
@@ -52,8 +52,17 @@ func locatePlain(text string) (location, bool) {
 	return location{host: text[:colon], port: text[colon+1 : host], path: text[host:]}, true
 }
 
+// The plain bytes, as bits: dash, dot, digits; letters and underscore.
+const (
+	plainBelow64  = 1<<'-' | 1<<'.' | 0x3ff<<'0'
+	plainBelow128 = 0x3ffffff<<('A'-64) | 1<<('_'-64) | 0x3ffffff<<('a'-64)
+)
+
 func isPlain(c byte) bool {
-	return isAlnum(c) || c == '.' || c == '-' || c == '_' || 'A' <= c && c <= 'Z'
+	if c < 64 {
+		return uint64(plainBelow64)>>c&1 != 0
+	}
+	return c < 128 && uint64(plainBelow128)>>(c-64)&1 != 0
 }
 
 // authority returns the key under which a literal host is found: what stands before the path in plain text.

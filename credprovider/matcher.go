@@ -1,13 +1,16 @@
 package credprovider
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// Matcher finds which of many lists of patterns an image matches. It costs one map lookup for all patterns without
-// wildcards, and a few comparisons for each pattern that has one and the image's number of labels and port.
+// Matcher finds which of many lists of patterns an image matches. Its cost hardly grows with their number: patterns are
+// found by the host when it has no wildcards, and by the rarest of their labels otherwise.
 // It is immutable and safe for concurrent use.
 type Matcher struct {
 	literal map[string][]rule
-	globs   map[shape][]rule
+	globs   map[shape]*shelf
 }
 
 // rule is a pattern and the list that holds it.
@@ -24,7 +27,7 @@ type shape struct {
 
 // NewMatcher compiles lists of patterns: one list a provider. The error is the first *[PatternError].
 func NewMatcher(lists [][]string) (*Matcher, error) {
-	m := &Matcher{literal: map[string][]rule{}, globs: map[shape][]rule{}}
+	m := &Matcher{literal: map[string][]rule{}, globs: map[shape]*shelf{}}
 	for i, list := range lists {
 		for _, text := range list {
 			p, err := Compile(text)
@@ -34,17 +37,23 @@ func NewMatcher(lists [][]string) (*Matcher, error) {
 			m.add(rule{Pattern: p, list: i})
 		}
 	}
+	for _, s := range m.globs {
+		s.sort()
+	}
 	return m, nil
 }
 
 func (m *Matcher) add(r rule) {
-	if !r.glob {
+	if r.labels == nil {
 		key := r.at.authority()
 		m.literal[key] = append(m.literal[key], r)
 		return
 	}
-	key := shape{labels: r.labels, port: r.at.port}
-	m.globs[key] = append(m.globs[key], r)
+	key := shape{labels: r.count, port: r.at.port}
+	if m.globs[key] == nil {
+		m.globs[key] = &shelf{}
+	}
+	m.globs[key].rules = append(m.globs[key].rules, r)
 }
 
 // AppendMatches appends to dst the indexes of the lists of which at least one pattern matches image, ascending, each
@@ -54,9 +63,11 @@ func (m *Matcher) AppendMatches(dst []int, image string) []int {
 	if err != nil {
 		return dst
 	}
-	from, labels := len(dst), at.labels()
-	dst = appendMatching(dst, m.literal[keyOf(image, at)], at, labels)
-	dst = appendMatching(dst, m.globs[shape{labels: labels, port: at.port}], at, labels)
+	from, count := len(dst), at.labels()
+	dst = appendMatching(dst, m.literal[keyOf(image, at)], at, count)
+	if s := m.globs[shape{labels: count, port: at.port}]; s != nil {
+		dst = s.appendMatching(dst, at, count)
+	}
 	found := dst[from:]
 	if len(found) > 1 {
 		slices.Sort(found)
@@ -65,9 +76,9 @@ func (m *Matcher) AppendMatches(dst []int, image string) []int {
 	return dst
 }
 
-func appendMatching(dst []int, rules []rule, at location, labels int) []int {
+func appendMatching(dst []int, rules []rule, at location, count int) []int {
 	for i := range rules {
-		if r := &rules[i]; r.matches(at, labels) {
+		if r := &rules[i]; r.matches(at, count) {
 			dst = append(dst, r.list)
 		}
 	}
@@ -79,8 +90,9 @@ func keyOf(image string, at location) string {
 	if at.port == "" {
 		return at.host
 	}
-	if n := len(at.host) + 1 + len(at.port); len(image) >= n && image[:len(at.host)] == at.host && image[len(at.host)] == ':' && image[len(at.host)+1:n] == at.port {
-		return image[:n]
+	rest, found := strings.CutPrefix(image, at.host)
+	if found && strings.HasPrefix(rest, ":") && strings.HasPrefix(rest[1:], at.port) {
+		return image[:len(at.host)+1+len(at.port)]
 	}
 	return at.authority()
 }

@@ -20,10 +20,14 @@ import (
 type Pattern struct {
 	text   string
 	at     location
-	labels int
-	glob   bool   // whether a label holds a wildcard
-	head   string // of a glob: what the host begins with
-	tail   string // of a glob: what the host ends with
+	labels []label // of the host; nil when it has no wildcards and is compared as a whole
+	count  int     // of labels
+}
+
+// label is a part of a host with wildcards.
+type label struct {
+	text string
+	glob bool
 }
 
 // PatternError says that a pattern cannot be compiled.
@@ -47,23 +51,21 @@ func Compile(text string) (Pattern, error) {
 	if err != nil {
 		return Pattern{}, &PatternError{Pattern: text, Err: err}
 	}
-	p := Pattern{text: text, at: at, labels: at.labels()}
-	first := strings.IndexAny(at.host, `*?[\`)
-	if first < 0 {
+	p := Pattern{text: text, at: at, count: at.labels()}
+	if !strings.ContainsAny(at.host, wildcards) {
 		return p, nil
 	}
-	for label := range strings.SplitSeq(at.host, ".") {
-		if _, err := path.Match(label, ""); err != nil {
+	for part := range strings.SplitSeq(at.host, ".") {
+		if _, err := path.Match(part, ""); err != nil {
 			return Pattern{}, &PatternError{Pattern: text, Err: err}
 		}
-	}
-	p.glob, p.head = true, at.host[:first]
-	p.tail = at.host[strings.LastIndexAny(at.host, `*?]\`)+1:]
-	if strings.ContainsAny(at.host, `[\`) {
-		p.tail = "" // an escaped or bracketed byte is not the byte itself
+		p.labels = append(p.labels, label{text: part, glob: strings.ContainsAny(part, wildcards)})
 	}
 	return p, nil
 }
+
+// wildcards are the bytes that path.Match gives a meaning.
+const wildcards = `*?[\`
 
 // String returns the text that was compiled.
 func (p Pattern) String() string { return p.text }
@@ -84,31 +86,33 @@ func (p Pattern) Match(image string) bool {
 	return err == nil && p.matches(at, at.labels())
 }
 
-func (p *Pattern) matches(at location, labels int) bool {
-	if labels != max(p.labels, 1) || at.port != p.at.port || !strings.HasPrefix(at.path, p.at.path) {
+func (p *Pattern) matches(at location, count int) bool {
+	if count != max(p.count, 1) || at.port != p.at.port || !strings.HasPrefix(at.path, p.at.path) {
 		return false
 	}
-	if !p.glob {
+	if p.labels == nil {
 		return at.host == p.at.host
 	}
-	return strings.HasPrefix(at.host, p.head) && strings.HasSuffix(at.host, p.tail) && globMatches(p.at.host, at.host)
+	rest := at.host
+	for i := range p.labels {
+		var target string
+		target, rest, _ = strings.Cut(rest, ".")
+		if !p.labels[i].matches(target) {
+			return false
+		}
+	}
+	return true
 }
 
-// globMatches goes label by label; both hosts have the same number of them.
-func globMatches(pattern, host string) bool {
-	for {
-		label, patternRest, more := strings.Cut(pattern, ".")
-		target, hostRest, _ := strings.Cut(host, ".")
-		if label != "*" {
-			if ok, err := path.Match(label, target); !ok || err != nil {
-				return false
-			}
-		}
-		if !more {
-			return true
-		}
-		pattern, host = patternRest, hostRest
+func (l *label) matches(target string) bool {
+	if !l.glob {
+		return l.text == target
 	}
+	if l.text == "*" {
+		return true
+	}
+	ok, err := path.Match(l.text, target)
+	return ok && err == nil
 }
 
 // reasonOf returns the text of what a *PatternError wraps.

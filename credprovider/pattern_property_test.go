@@ -45,6 +45,25 @@ func TestPatternLaws(t *testing.T) {
 			t.Fatalf("AppendMatches(nil, %q) of %q = %v, want %v", image, lists, got, want)
 		}
 	}))
+	t.Run("CRP-4 so does one of so many patterns that they are looked up", rapid.MakeCheck(func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.StringMatching(`[ab*]{1,2}\.[ab*]{1,2}\.[ab]`), 9, 30).Draw(t, "patterns")
+		image := rapid.StringMatching(`[ab]{1,2}\.[ab]{1,2}\.[ab]/x`).Draw(t, "image")
+		var lists [][]string
+		var want []int
+		for i, text := range texts {
+			lists = append(lists, []string{text})
+			if obviousMatch(text, image) {
+				want = append(want, i)
+			}
+		}
+		m, err := credprovider.NewMatcher(lists)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.AppendMatches(nil, image); !equal(got, want) {
+			t.Fatalf("AppendMatches(nil, %q) of %q = %v, want %v", image, texts, got, want)
+		}
+	}))
 	t.Run("CRP-4 no match across label counts", rapid.MakeCheck(func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[ab*]{1,3}(\.[ab*]{1,2}){0,3}`).Draw(t, "pattern")
 		p, err := credprovider.Compile(pattern)
