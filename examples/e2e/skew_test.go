@@ -1,0 +1,96 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/examples/kubelet"
+	"github.com/lanyard-dev/lanyard/examples/stack"
+	"github.com/lanyard-dev/lanyard/examples/testimage"
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
+)
+
+// TestVersionSkew is the version-skew section of KEP-6035, row by row.
+func TestVersionSkew(t *testing.T) {
+	c := common(t)
+	works := func(t *testing.T, pod string) {
+		t.Helper()
+		r := reported(t, c.alice, "exec", pod, "--", testimage.Program)
+		if got := values(r, execaudit.AuditIDName); len(got) != 0 {
+			t.Errorf("%s = %q, want the session without it", execaudit.AuditIDName, got)
+		}
+	}
+	t.Run("EXA-16 EXA-21 newer API server, older kubelet", func(t *testing.T) { works(t, gateOff) })
+	t.Run("EXA-17 EXA-21 newer kubelet, older runtime", func(t *testing.T) { works(t, old) })
+	t.Run("EXA-21 STK-6 newer kubelet, containerd 2.4.2", func(t *testing.T) { works(t, containerd) })
+	t.Run("EXA-12 EXA-21 EXA-29 EXA-33 older API server, newer kubelet and runtime", func(t *testing.T) {
+		c := own(t, stack.Options{Nodes: []stack.Node{{Name: ours, Configure: func(c *kubelet.Config) { c.FeatureGates["ExecEnvVar"] = true }}}})
+		r := reported(t, c.alice, "exec", ours, "--", testimage.Program)
+		if got := values(r, execaudit.AuditIDName); len(got) != 0 {
+			t.Errorf("%s = %q from an API server with its gates off", execaudit.AuditIDName, got)
+		}
+		if counted(t, c, "skipped") != 1 {
+			t.Error("the exec is not counted as skipped")
+		}
+		got := kubectl(t, c.alice, "exec-env", "--env", "A=1", ours, "--", testimage.Program)
+		if got.code == 0 {
+			t.Errorf("exec-env against a server without the gate succeeded and lost A: %s", got.out)
+		}
+		if !strings.Contains(got.err, "ExecEnvVar") {
+			t.Errorf("exec-env says %q, want the gate that is missing", got.err)
+		}
+	})
+}
+
+// TestSilentDegradation is what a kubelet does when its runtime would lose an environment.
+func TestSilentDegradation(t *testing.T) {
+	c := common(t)
+	t.Run("EXA-20 STK-9 it is counted each time and said in one event", func(t *testing.T) {
+		before := metric(t, kubeletMetrics(t, c, old), negotiate.UnsupportedMetric)
+		for range 3 {
+			reported(t, c.alice, "exec", old, "--", testimage.Program)
+		}
+		if got := metric(t, kubeletMetrics(t, c, old), negotiate.UnsupportedMetric) - before; got != 3 {
+			t.Errorf("three sessions counted %d times in %s", got, negotiate.UnsupportedMetric)
+		}
+		said := events(t, c, old, negotiate.EventReason)
+		if len(said) != 1 {
+			t.Errorf("%d events with reason %s, want one for the pod", len(said), negotiate.EventReason)
+		}
+	})
+	t.Run("EXA-20 a runtime that reports the feature counts nothing", func(t *testing.T) {
+		reported(t, c.alice, "exec", ours, "--", testimage.Program)
+		if got := metric(t, kubeletMetrics(t, c, ours), negotiate.UnsupportedMetric); got != 0 {
+			t.Errorf("%s = %d on a runtime with the feature", negotiate.UnsupportedMetric, got)
+		}
+	})
+	t.Run("EXA-30 with --require-exec-env-support the exec is refused", func(t *testing.T) {
+		got := kubectl(t, c.alice, "exec", strict, "--", testimage.Program)
+		if got.code == 0 || !strings.Contains(got.err, "does not support exec environment variables") {
+			t.Errorf("exit %d, %s%s, want a refusal that says why", got.code, got.out, got.err)
+		}
+	})
+	t.Run("EXA-30 an exec without an environment is not refused", func(t *testing.T) {
+		c := own(t, stack.Options{Nodes: []stack.Node{{Name: strict, Runtime: stack.OldLanyard, Configure: func(c *kubelet.Config) {
+			c.RequireExecEnvSupport = true
+			c.FeatureGates["ExecEnvVar"] = true
+		}}}})
+		reported(t, c.alice, "exec", strict, "--", testimage.Program)
+	})
+}
+
+// events returns the messages of the events about a pod with that reason, waiting
+// for the first.
+func events(t *testing.T, c *cluster, pod, reason string) []string {
+	t.Helper()
+	selector := "involvedObject.name=" + pod + ",reason=" + reason
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		got := kubectl(t, c.AdminFile(), "get", "events", "--field-selector", selector, "-o", "jsonpath={range .items[*]}{.message}{\"\\n\"}{end}")
+		if lines := strings.Fields(got.out); len(lines) > 0 || time.Now().After(deadline) {
+			return strings.Split(strings.TrimSpace(got.out), "\n")
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
