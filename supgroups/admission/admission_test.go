@@ -216,20 +216,32 @@ func TestValidate(t *testing.T) {
 	}{
 		{"GRP-10 nothing set", corev1.PodSpec{}, nil},
 		{"GRP-10 Merge and Strict are fine", corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroupsPolicy: ptr(strict), SupplementalGroups: []int64{0, 2147483647}}}, nil},
-		{"GRP-10 the spelling is exact", corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroupsPolicy: ptr(corev1.SupplementalGroupsPolicy("merge"))}},
-			[]string{`spec.securityContext.supplementalGroupsPolicy: Unsupported value: "merge": supported values: "Merge", "Strict"`}},
-		{"GRP-10 an empty policy is none", corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroupsPolicy: ptr(corev1.SupplementalGroupsPolicy(""))}},
-			[]string{`spec.securityContext.supplementalGroupsPolicy: Unsupported value: "": supported values: "Merge", "Strict"`}},
-		{"GRP-10 GRP-8 groups out of range", corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroups: []int64{-1, 5, 2147483648}}},
+		{
+			"GRP-10 the spelling is exact",
+			corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroupsPolicy: ptr(corev1.SupplementalGroupsPolicy("merge"))}},
+			[]string{`spec.securityContext.supplementalGroupsPolicy: Unsupported value: "merge": supported values: "Merge", "Strict"`},
+		},
+		{
+			"GRP-10 an empty policy is none",
+			corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroupsPolicy: ptr(corev1.SupplementalGroupsPolicy(""))}},
+			[]string{`spec.securityContext.supplementalGroupsPolicy: Unsupported value: "": supported values: "Merge", "Strict"`},
+		},
+		{
+			"GRP-10 GRP-8 groups out of range",
+			corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{SupplementalGroups: []int64{-1, 5, 2147483648}}},
 			[]string{
 				`spec.securityContext.supplementalGroups[0]: Invalid value: -1: must be between 0 and 2147483647, inclusive`,
 				`spec.securityContext.supplementalGroups[2]: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive`,
-			}},
-		{"GRP-10 windows has neither field", corev1.PodSpec{OS: windows, SecurityContext: &corev1.PodSecurityContext{SupplementalGroups: []int64{}, SupplementalGroupsPolicy: ptr(merge)}},
+			},
+		},
+		{
+			"GRP-10 windows has neither field",
+			corev1.PodSpec{OS: windows, SecurityContext: &corev1.PodSecurityContext{SupplementalGroups: []int64{}, SupplementalGroupsPolicy: ptr(merge)}},
 			[]string{
 				`spec.securityContext.supplementalGroups: Forbidden: cannot be set for a windows pod`,
 				`spec.securityContext.supplementalGroupsPolicy: Forbidden: cannot be set for a windows pod`,
-			}},
+			},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
