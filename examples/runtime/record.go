@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -73,29 +72,19 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// closeJournal ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
+// endOpenSessions ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
 // went.
-func (s *Server) closeJournal() error {
+func (s *Server) endOpenSessions() error {
 	open, err := openSessions(s.config.Journal)
-	if err != nil || len(open) == 0 {
-		return err
-	}
-	w, err := journal.Open(s.config.Journal)
-	if err != nil {
-		return err
-	}
 	for _, r := range open {
-		err = errors.Join(err, w.Append(journal.Lost(r.Session, r.Process, "runtime restarted", time.Now())))
+		err = errors.Join(err, s.journal.Append(journal.Lost(r.Session, r.Process, "runtime restarted", time.Now())))
 	}
-	return errors.Join(err, w.Close())
+	return err
 }
 
 // openSessions returns the last record of each session in the journal that has no end.
 func openSessions(path string) (map[journal.SessionKey]journal.Record, error) {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,10 +73,10 @@ func (s *Server) open() error {
 	if err := os.Mkdir(s.path("tmp"), 0o700); err != nil {
 		return err
 	}
-	if err := s.closeJournal(); err != nil {
+	if s.journal, err = journal.Open(s.config.Journal); err != nil {
 		return err
 	}
-	if s.journal, err = journal.Open(s.config.Journal); err != nil {
+	if err := s.endOpenSessions(); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {
@@ -90,16 +90,25 @@ func (s *Server) open() error {
 	return err
 }
 
+// lockWait is how long the lock may outlive a runtime that was killed: a child of it that has not come to its exec yet
+// still has the file.
+const lockWait = time.Second
+
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
+	for until := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if time.Now().After(until) {
+			f.Close()
+			return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
+		}
 	}
-	return f, nil
 }
 
 func (s *Server) path(parts ...string) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
@@ -23,7 +24,10 @@ type Node struct {
 // Dial connects to the CRI socket until the test ends.
 func Dial(t testing.TB, socket string) *Node {
 	t.Helper()
-	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	// A runtime that was killed in a test is soon back.
+	again := backoff.Config{BaseDelay: 5 * time.Millisecond, Multiplier: 1.5, MaxDelay: 50 * time.Millisecond}
+	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: time.Second}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +57,8 @@ type Pod struct {
 	*Node
 	ID     string
 	Config *runtimeapi.PodSandboxConfig
+
+	removed bool
 }
 
 // RunPod runs a pod on the host's network, with containers that have their own PIDs, and removes it with the test. The
@@ -73,14 +79,18 @@ func (n *Node) RunPod(t testing.TB, change ...func(*runtimeapi.PodSandboxConfig)
 	if err != nil {
 		t.Fatalf("RunPodSandbox: %v", err)
 	}
-	p := &Pod{n, resp.GetPodSandboxId(), c}
+	p := &Pod{Node: n, ID: resp.GetPodSandboxId(), Config: c}
 	t.Cleanup(func() { p.Remove(t) })
 	return p
 }
 
-// Remove stops and removes the pod with its containers.
+// Remove stops and removes the pod with its containers, once.
 func (p *Pod) Remove(t testing.TB) {
 	t.Helper()
+	if p.removed {
+		return
+	}
+	p.removed = true
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if _, err := p.StopPodSandbox(ctx, &runtimeapi.StopPodSandboxRequest{PodSandboxId: p.ID}); err != nil {

@@ -1,0 +1,110 @@
+package runtime_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+// TestJournal reads what the runtime wrote about its exec sessions.
+func TestJournal(t *testing.T) {
+	n := serve(t, newConfig(t))
+	c := startSleeper(t, n.Node)
+	path := filepath.Join(n.config.Root, "exec-journal.jsonl")
+	of := func(id string) (out []journal.Record) {
+		for _, r := range readJournal(t, path) {
+			if r.AuditID == id {
+				out = append(out, r)
+			}
+		}
+		return out
+	}
+	t.Run("ATT-11 intent, start and end, in this order, with who and what and without values", func(t *testing.T) {
+		env := append(auditID("one"), execaudit.Env{Name: "SECRET", Value: "do-not-write-this"})
+		c.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "7"), Env: env})
+		// The client has its answer before the end is on disk.
+		runtimetest.Eventually(t, "the session has an end", func() bool { return len(of("one")) == 3 })
+		got := of("one")
+		if kinds := []journal.Kind{got[0].Kind, got[1].Kind, got[2].Kind}; !slices.Equal(kinds, []journal.Kind{journal.KindIntent, journal.KindStart, journal.KindEnd}) {
+			t.Fatalf("kinds = %v", kinds)
+		}
+		if got[0].ContainerID != c.ID || got[0].SandboxID != c.Pod.ID || got[0].Pod != c.Pod.Config.GetMetadata().GetName() || !slices.Equal(got[0].Argv, cmd("print", "x", "", "7")) {
+			t.Errorf("intent = %+v", got[0])
+		}
+		if got[1].PID == 0 || got[1].StartTicks == 0 || got[1].BootID == "" {
+			t.Errorf("start = %+v, want a process", got[1])
+		}
+		if got[2].ExitCode == nil || *got[2].ExitCode != 7 || got[2].PID != got[1].PID {
+			t.Errorf("end = %+v, want exit code 7 of the same process", got[2])
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(b), "do-not-write-this") {
+			t.Errorf("the journal holds a value, or %v", err)
+		}
+	})
+	t.Run("ATT-11 the intent is there before the process runs, the start while it runs", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(runtimetest.Context(t))
+		defer cancel()
+		shown, out := io.Pipe()
+		done := make(chan error, 1)
+		go func() {
+			done <- c.Exec(ctx, &runtimetest.Session{Cmd: cmd("ignore"), Env: auditID("two"), Stdout: out})
+		}()
+		awaitText(t, shown, "ignoring\n")
+		if got := of("two"); len(got) != 2 || got[1].Kind != journal.KindStart {
+			t.Errorf("records while it runs = %+v, want intent and start", got)
+		}
+		cancel()
+		<-done
+		runtimetest.Eventually(t, "the session has an end", func() bool { return len(of("two")) == 3 })
+		if got := of("two")[2]; got.ExitCode != nil || got.Reason == "" {
+			t.Errorf("end = %+v, want a reason and no exit code", got)
+		}
+	})
+	t.Run("ATT-11 a process that never came to be has an end that says so", func(t *testing.T) {
+		_ = c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: []string{"/nowhere"}, Env: auditID("three")})
+		runtimetest.Eventually(t, "the session has an end", func() bool { return len(of("three")) == 2 })
+		if got := of("three")[1]; got.Kind != journal.KindEnd || got.PID != 0 || !strings.Contains(got.Reason, "/nowhere") {
+			t.Errorf("end = %+v", got)
+		}
+	})
+	t.Run("ATT-11 what cannot be recorded is not started", func(t *testing.T) {
+		config := newConfig(t)
+		dir := newDir(t)
+		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+		config.Journal = filepath.Join(dir, "journal")
+		n := serve(t, config)
+		host := t.TempDir()
+		c := startSleeper(t, n.Node, func(c *runtimeapi.ContainerConfig) {
+			c.Mounts = []*runtimeapi.Mount{{ContainerPath: "/host", HostPath: host}}
+		})
+		// The disk is full now.
+		_ = os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 1<<20), 0o600)
+		err := c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: cmd("write", "/host/ran", "x")})
+		if err == nil {
+			t.Error("exec succeeded without a record")
+		}
+		if _, err := os.Stat(filepath.Join(host, "ran")); err == nil {
+			t.Error("the process ran")
+		}
+		config = newConfig(t)
+		config.Journal = "/dev/full"
+		if _, err := start(config); err == nil {
+			t.Error("a runtime started with a journal that keeps nothing")
+		}
+	})
+}
