@@ -38,6 +38,7 @@ func TestValidate(t *testing.T) {
 			"values are literal", []env{{Name: "A", Value: "$FOO ${FOO} $(FOO) %FOO% `x` ~ '\" \n\r\t\x01 äöü = ,"}}, nil,
 		},
 		{"EXA-2 the name is required", []env{{Value: "x"}}, []string{"env[0].name: Required value"}},
+		{"EXA-2 two empty names are missing, not duplicates", []env{{}, {}}, []string{"env[0].name: Required value", "env[1].name: Required value"}},
 		{"EXA-2 the whole name must match", []env{{Name: "A"}, {Name: "A\n"}}, []string{`env[1].name: Invalid value: "A\n": ` + strictRule}},
 		{"EXA-2 no leading digit", []env{{Name: "1A"}}, []string{`env[0].name: Invalid value: "1A": ` + strictRule}},
 		{
@@ -47,6 +48,10 @@ func TestValidate(t *testing.T) {
 		},
 		{"EXA-5 256 entries are allowed", numbered(256, ""), nil},
 		{"EXA-5 257 are not", numbered(257, ""), []string{"env: Too many: 257: must have at most 256 items"}},
+		{
+			"EXA-5 the 256th is looked at, the 257th is not", append(append(numbered(255, ""), env{}), env{}),
+			[]string{"env: Too many: 257: must have at most 256 items", "env[255].name: Required value"},
+		},
 		{"EXA-6 32 K of names and values are allowed", []env{{Name: "A", Value: strings.Repeat("v", 32768-1)}}, nil},
 		{
 			"EXA-6 one byte more is not",

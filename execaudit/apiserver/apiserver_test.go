@@ -245,6 +245,8 @@ func TestCheckProxied(t *testing.T) {
 		"/api/v1/nodes/n/proxy//exec/ns/p/c",
 		"/api/v1/nodes/n/proxy/./exec/ns/p/c",
 		"/api/v1/nodes/n/proxy/healthz/../exec/ns/p/c",
+		"/api/v1/nodes/n/proxy/exec/../healthz",
+		"/api/v1/nodes/n/proxy/healthz/./ns",
 		"/api/v1/nodes/n/proxy/%65xec/ns/p/c",
 		"/api/v1/nodes/n/proxy/%2565xec/ns/p/c",
 		"/api/v1/nodes/n/proxy/healthz%2f..%2fexec/ns/p/c",
