@@ -76,6 +76,36 @@ func TestCacheTimes(t *testing.T) {
 			want(t, cache, s, c.answer.Allowed, 2)
 		})
 	}
+	t.Run("KAZ-6 age counts from the asking", func(t *testing.T) {
+		now := time.Unix(0, 0)
+		asked := 0
+		cache := authorize.NewCache(authorize.ReviewerFunc(func(context.Context, spec) (status, error) {
+			asked++
+			now = now.Add(20 * time.Second) // a slow answer is an old one
+			return none, nil
+		}), authorize.CacheOptions{Now: func() time.Time { return now }})
+		_, _ = cache.Review(t.Context(), question("u"))
+		now = now.Add(10 * time.Second)
+		_, _ = cache.Review(t.Context(), question("u"))
+		if asked != 2 {
+			t.Errorf("asked %d times, want again 30s after the first asking", asked)
+		}
+	})
+	t.Run("KAZ-6 extra has no order", func(t *testing.T) {
+		s := &server{now: allow}
+		cache := authorize.NewCache(s, authorize.CacheOptions{})
+		for range 100 {
+			q := question("u")
+			q.Extra = map[string]authorizationv1.ExtraValue{}
+			for i := range 12 {
+				q.Extra[fmt.Sprint(i)] = authorizationv1.ExtraValue{"v"}
+			}
+			_, _ = cache.Review(t.Context(), q)
+		}
+		if s.count != 1 {
+			t.Errorf("asked %d times, want once", s.count)
+		}
+	})
 	t.Run("KAZ-6 negative times remember nothing", func(t *testing.T) {
 		s := &server{now: allow}
 		cache := authorize.NewCache(s, authorize.CacheOptions{AllowTTL: -1, DenyTTL: -1})
@@ -270,6 +300,28 @@ func TestCallersMayLeave(t *testing.T) {
 			synctest.Wait()
 			if got, _ := cache.Review(t.Context(), question("u")); got.Allowed || count.Load() != 2 {
 				t.Errorf("Review = %+v after %d reviews, want the later refusal", got, count.Load())
+			}
+		})
+	})
+	t.Run("KAZ-5 KAZ-6 who left may reuse its slices", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			look, saw := make(chan struct{}), make(chan string, 1)
+			cache := authorize.NewCache(authorize.ReviewerFunc(func(_ context.Context, q spec) (status, error) {
+				<-look
+				saw <- q.Groups[0]
+				return none, nil
+			}), authorize.CacheOptions{})
+			ctx, leave := context.WithCancel(t.Context())
+			q := question("u")
+			q.Groups = []string{"readers"}
+			go func() { _, _ = cache.Review(ctx, q) }()
+			synctest.Wait()
+			leave()
+			synctest.Wait()
+			q.Groups[0] = "admins"
+			close(look)
+			if group := <-saw; group != "readers" {
+				t.Errorf("the review was asked for group %q, want readers", group)
 			}
 		})
 	})

@@ -128,6 +128,12 @@ func TestMinimize(t *testing.T) {
 			}
 		})
 	}
+	t.Run("KAZ-12 proxy by name is no wildcard", func(t *testing.T) {
+		needs := privilege.Needs(calls(t, "/containerLogs/a/b/c"), privilege.Fleet{})
+		if got, err := privilege.Minimize(nil, needs); err != nil || got.Wide != nil || len(got.Rules) != 1 {
+			t.Errorf("Minimize = %+v, %v, want one rule and nothing wide", got, err)
+		}
+	})
 	t.Run("KAZ-12 order is kept verb by verb", func(t *testing.T) {
 		before := []rbacv1.PolicyRule{rule("", "nodes/proxy", "create"), rule("", "nodes/configz nodes/proxy", "get")}
 		needs := privilege.Needs(calls(t, "/flagz,/configz,POST /run/a/b/c"), privilege.Fleet{Oldest: 31})
