@@ -59,6 +59,9 @@ const (
 )
 
 func isPlain(c byte) bool {
+	if c-'a' < 26 { // most bytes are
+		return true
+	}
 	if c < 64 {
 		return uint64(plainBelow64)>>c&1 != 0
 	}

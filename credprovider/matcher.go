@@ -9,6 +9,7 @@ import (
 // found by the host when it has no wildcards, and by the rarest of their labels otherwise.
 // It is immutable and safe for concurrent use.
 type Matcher struct {
+	few     []rule // all, when there are so few that comparing each is faster than looking one up
 	literal map[string][]rule
 	globs   map[shape]*shelf
 }
@@ -27,15 +28,22 @@ type shape struct {
 
 // NewMatcher compiles lists of patterns: one list a provider. The error is the first *[PatternError].
 func NewMatcher(lists [][]string) (*Matcher, error) {
-	m := &Matcher{literal: map[string][]rule{}, globs: map[shape]*shelf{}}
+	var rules []rule
 	for i, list := range lists {
 		for _, text := range list {
 			p, err := Compile(text)
 			if err != nil {
 				return nil, err
 			}
-			m.add(rule{Pattern: p, list: i})
+			rules = append(rules, rule{Pattern: p, list: i})
 		}
+	}
+	if len(rules) <= few {
+		return &Matcher{few: rules}, nil
+	}
+	m := &Matcher{literal: map[string][]rule{}, globs: map[shape]*shelf{}}
+	for _, r := range rules {
+		m.add(r)
 	}
 	for _, s := range m.globs {
 		s.sort()
@@ -44,12 +52,12 @@ func NewMatcher(lists [][]string) (*Matcher, error) {
 }
 
 func (m *Matcher) add(r rule) {
-	if r.labels == nil {
+	if r.pieces == nil {
 		key := r.at.authority()
 		m.literal[key] = append(m.literal[key], r)
 		return
 	}
-	key := shape{labels: r.count, port: r.at.port}
+	key := shape{labels: r.labels, port: r.at.port}
 	if m.globs[key] == nil {
 		m.globs[key] = &shelf{}
 	}
@@ -63,10 +71,13 @@ func (m *Matcher) AppendMatches(dst []int, image string) []int {
 	if err != nil {
 		return dst
 	}
-	from, count := len(dst), at.labels()
-	dst = appendMatching(dst, m.literal[keyOf(image, at)], at, count)
-	if s := m.globs[shape{labels: count, port: at.port}]; s != nil {
-		dst = s.appendMatching(dst, at, count)
+	from, labels := len(dst), at.labels()
+	dst = appendMatching(dst, m.few, at, labels)
+	if m.few == nil {
+		dst = appendMatching(dst, m.literal[keyOf(image, at)], at, labels)
+		if s := m.globs[shape{labels: labels, port: at.port}]; s != nil {
+			dst = s.appendMatching(dst, at, labels)
+		}
 	}
 	found := dst[from:]
 	if len(found) > 1 {
@@ -76,9 +87,9 @@ func (m *Matcher) AppendMatches(dst []int, image string) []int {
 	return dst
 }
 
-func appendMatching(dst []int, rules []rule, at location, count int) []int {
+func appendMatching(dst []int, rules []rule, at location, labels int) []int {
 	for i := range rules {
-		if r := &rules[i]; r.matches(at, count) {
+		if r := &rules[i]; r.matches(at, labels) {
 			dst = append(dst, r.list)
 		}
 	}

@@ -20,12 +20,12 @@ import (
 type Pattern struct {
 	text   string
 	at     location
-	labels []label // of the host; nil when it has no wildcards and is compared as a whole
-	count  int     // of labels
+	pieces []piece // of the host; nil when it has no wildcards and is compared as a whole
+	labels int     // of the host
 }
 
-// label is a part of a host with wildcards.
-type label struct {
+// piece is a part of a host: one label with wildcards, or all the text between two such, dots included.
+type piece struct {
 	text string
 	glob bool
 }
@@ -51,17 +51,39 @@ func Compile(text string) (Pattern, error) {
 	if err != nil {
 		return Pattern{}, &PatternError{Pattern: text, Err: err}
 	}
-	p := Pattern{text: text, at: at, count: at.labels()}
+	p := Pattern{text: text, at: at, labels: at.labels()}
 	if !strings.ContainsAny(at.host, wildcards) {
 		return p, nil
 	}
-	for part := range strings.SplitSeq(at.host, ".") {
-		if _, err := path.Match(part, ""); err != nil {
-			return Pattern{}, &PatternError{Pattern: text, Err: err}
-		}
-		p.labels = append(p.labels, label{text: part, glob: strings.ContainsAny(part, wildcards)})
+	if p.pieces, err = piecesOf(at.host); err != nil {
+		return Pattern{}, &PatternError{Pattern: text, Err: err}
 	}
 	return p, nil
+}
+
+func piecesOf(host string) ([]piece, error) {
+	var pieces []piece
+	literal := ""
+	for i, part := range strings.Split(host, ".") {
+		if i > 0 {
+			literal += "."
+		}
+		if !strings.ContainsAny(part, wildcards) {
+			literal += part
+			continue
+		}
+		if _, err := path.Match(part, ""); err != nil {
+			return nil, err
+		}
+		if literal != "" {
+			pieces = append(pieces, piece{text: literal})
+		}
+		pieces, literal = append(pieces, piece{text: part, glob: true}), ""
+	}
+	if literal != "" {
+		pieces = append(pieces, piece{text: literal})
+	}
+	return pieces, nil
 }
 
 // wildcards are the bytes that path.Match gives a meaning.
@@ -86,33 +108,36 @@ func (p Pattern) Match(image string) bool {
 	return err == nil && p.matches(at, at.labels())
 }
 
-func (p *Pattern) matches(at location, count int) bool {
-	if count != max(p.count, 1) || at.port != p.at.port || !strings.HasPrefix(at.path, p.at.path) {
+func (p *Pattern) matches(at location, labels int) bool {
+	if labels != max(p.labels, 1) || at.port != p.at.port || !strings.HasPrefix(at.path, p.at.path) {
 		return false
 	}
-	if p.labels == nil {
+	if p.pieces == nil {
 		return at.host == p.at.host
 	}
-	rest := at.host
-	for i := range p.labels {
-		var target string
-		target, rest, _ = strings.Cut(rest, ".")
-		if !p.labels[i].matches(target) {
+	rest, found := at.host, true
+	for i := range p.pieces {
+		if rest, found = p.pieces[i].cut(rest); !found {
 			return false
 		}
 	}
-	return true
+	return rest == ""
 }
 
-func (l *label) matches(target string) bool {
-	if !l.glob {
-		return l.text == target
+// cut returns what is left of a host behind the piece.
+func (p *piece) cut(host string) (rest string, found bool) {
+	if !p.glob {
+		return strings.CutPrefix(host, p.text)
 	}
-	if l.text == "*" {
-		return true
+	end := strings.IndexByte(host, '.')
+	if end < 0 {
+		end = len(host)
 	}
-	ok, err := path.Match(l.text, target)
-	return ok && err == nil
+	if p.text == "*" {
+		return host[end:], true
+	}
+	found, err := path.Match(p.text, host[:end])
+	return host[end:], found && err == nil
 }
 
 // reasonOf returns the text of what a *PatternError wraps.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shortShelf is the number of patterns up to which comparing each is faster than looking one up.
-const shortShelf = 8
+// few is the number of patterns up to which comparing each is faster than looking one up.
+const few = 4
 
 // shelf holds the patterns with wildcards of one shape. When there are many they are found by one of their literal labels.
 type shelf struct {
@@ -24,28 +24,23 @@ type spot struct {
 
 // sort files every pattern under the literal label that the fewest patterns have.
 func (s *shelf) sort() {
-	if len(s.rules) <= shortShelf {
+	if len(s.rules) <= few {
 		return
 	}
 	shared := map[spot]int{}
 	for i := range s.rules {
-		for position, l := range s.rules[i].labels {
-			shared[spot{position, l.text}]++
+		for _, here := range spotsOf(s.rules[i].at.host) {
+			shared[here]++
 		}
 	}
 	s.byLabel = map[spot][]rule{}
 	for _, r := range s.rules {
-		rarest, found := spot{}, false
-		for position, l := range r.labels {
-			here := spot{position, l.text}
-			if !l.glob && (!found || shared[here] < shared[rarest]) {
-				rarest, found = here, true
-			}
-		}
-		if !found {
+		spots := spotsOf(r.at.host)
+		if len(spots) == 0 {
 			s.unlabeled = append(s.unlabeled, r)
 			continue
 		}
+		rarest := slices.MinFunc(spots, func(a, b spot) int { return shared[a] - shared[b] })
 		s.byLabel[rarest] = append(s.byLabel[rarest], r)
 		if !slices.Contains(s.positions, rarest.position) {
 			s.positions = append(s.positions, rarest.position)
@@ -53,15 +48,26 @@ func (s *shelf) sort() {
 	}
 }
 
-func (s *shelf) appendMatching(dst []int, at location, count int) []int {
-	if s.byLabel == nil {
-		return appendMatching(dst, s.rules, at, count)
+// spotsOf returns the labels of a host that have no wildcards.
+func spotsOf(host string) []spot {
+	var spots []spot
+	for position, text := range strings.Split(host, ".") {
+		if !strings.ContainsAny(text, wildcards) {
+			spots = append(spots, spot{position, text})
+		}
 	}
-	dst = appendMatching(dst, s.unlabeled, at, count)
+	return spots
+}
+
+func (s *shelf) appendMatching(dst []int, at location, labels int) []int {
+	if s.byLabel == nil {
+		return appendMatching(dst, s.rules, at, labels)
+	}
+	dst = appendMatching(dst, s.unlabeled, at, labels)
 	position := 0
 	for text := range strings.SplitSeq(at.host, ".") {
 		if slices.Contains(s.positions, position) {
-			dst = appendMatching(dst, s.byLabel[spot{position, text}], at, count)
+			dst = appendMatching(dst, s.byLabel[spot{position, text}], at, labels)
 		}
 		position++
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		binary = filepath.Join(dir, "plugin")
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", binary, "./testdata/plugin").CombinedOutput(); err != nil {
+		if out, err = exec.Command("go", "build", "-o", binary, "testdata/plugin/main.go").CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
 		}
 	}
