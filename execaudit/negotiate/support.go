@@ -32,18 +32,6 @@ func Condition(supported bool) *runtimeapi.RuntimeCondition {
 // ExecRequest.envs: its features say so, or else its condition does. Of several
 // conditions of the type all must be true. It is false for nil and for silence.
 func Supported(resp *runtimeapi.StatusResponse) bool {
-	if resp.GetFeatures() != nil && feature.IsSet(resp.GetFeatures().ProtoReflect(), FeatureField) {
-		return true
-	}
-	found := false
-	for _, c := range resp.GetStatus().GetConditions() {
-		if c.GetType() != ConditionType {
-			continue
-		}
-		if !c.GetStatus() {
-			return false
-		}
-		found = true
-	}
-	return found
+	features := resp.GetFeatures().ProtoReflect() // of a nil message all is unset
+	return feature.Supported(features, FeatureField, resp.GetStatus().GetConditions(), ConditionType)
 }

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate/internal/feature"
@@ -23,23 +24,28 @@ func (m *features) Reset()         { *m = features{} }
 func (m *features) String() string { return "" }
 func (*features) ProtoMessage()    {}
 
-func TestIsSet(t *testing.T) {
+func TestSupported(t *testing.T) {
+	yes, no := []*runtimeapi.RuntimeCondition{negotiate.Condition(true)}, []*runtimeapi.RuntimeCondition{negotiate.Condition(false)}
 	cases := []struct {
-		name  string
-		m     *features
-		field protoreflect.Name
-		want  bool
+		name       string
+		m          *features
+		field      protoreflect.Name
+		conditions []*runtimeapi.RuntimeCondition
+		want       bool
 	}{
-		{"set", &features{ExecEnvs: true}, negotiate.FeatureField, true},
-		{"not set", &features{Groups: true}, negotiate.FeatureField, false},
-		{"not in the descriptor", &features{ExecEnvs: true}, "absent", false},
-		{"a text", &features{Text: "true"}, "text", false},
-		{"a list", &features{List: []bool{true}}, "list", false},
+		{"the feature is set", &features{ExecEnvs: true}, negotiate.FeatureField, nil, true},
+		{"the feature is asked first", &features{ExecEnvs: true}, negotiate.FeatureField, no, true},
+		{"a feature that is not set leaves it to the condition", &features{Groups: true}, negotiate.FeatureField, yes, true},
+		{"neither", &features{Groups: true}, negotiate.FeatureField, nil, false},
+		{"not in the descriptor", &features{ExecEnvs: true}, "absent", nil, false},
+		{"a text", &features{Text: "true"}, "text", nil, false},
+		{"a list", &features{List: []bool{true}}, "list", nil, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := feature.IsSet(protoadapt.MessageV2Of(c.m).ProtoReflect(), c.field); got != c.want {
-				t.Errorf("IsSet(%s) = %t, want %t", c.field, got, c.want)
+			m := protoadapt.MessageV2Of(c.m).ProtoReflect()
+			if got := feature.Supported(m, c.field, c.conditions, negotiate.ConditionType); got != c.want {
+				t.Errorf("Supported = %t, want %t", got, c.want)
 			}
 		})
 	}

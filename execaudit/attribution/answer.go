@@ -1,0 +1,27 @@
+package attribution
+
+import "cmp"
+
+// Answer is an event with the session it belongs to.
+type Answer struct {
+	Event   Event
+	Verdict Verdict
+	Reason  Reason
+	// AuditID is the ID the answer is about: the session's by evidence, else the one claimed; empty for none.
+	AuditID string
+	// Session is the session as fact, for Corroborated only.
+	Session *Session
+	// Claimed is the session whose ID was claimed, for Hint and Conflicting, when there is exactly one; it is no fact.
+	Claimed *Session
+}
+
+// compare is the order in which answers of one moment come out: time, then
+// everything else that tells events apart.
+func (e *Event) compare(o *Event) int {
+	return cmp.Or(
+		e.Time.Compare(o.Time), cmp.Compare(e.Node, o.Node), cmp.Compare(e.Process.PID, o.Process.PID),
+		cmp.Compare(e.Kind, o.Kind), cmp.Compare(e.Process.ExecID, o.Process.ExecID), cmp.Compare(e.Process.StartTicks, o.Process.StartTicks),
+		cmp.Compare(e.Agent, o.Agent), cmp.Compare(e.ContainerID, o.ContainerID), cmp.Compare(e.AuditID, o.AuditID),
+		cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command),
+	)
+}

@@ -1,0 +1,30 @@
+package attribution
+
+import "time"
+
+// Phase is which of a session's records a Record is.
+type Phase uint8
+
+// The phases, in the order in which a runtime writes them.
+const (
+	PhaseIntent Phase = iota
+	PhaseStart
+	PhaseEnd
+)
+
+// Record is one record of a runtime's exec journal. It is evidence: the process
+// cannot write there.
+type Record struct {
+	Phase Phase
+	Time  time.Time
+	// Node, ContainerID and ExecID identify the runtime's session.
+	Node, ContainerID, ExecID string
+	// AuditID is what reached the runtime; empty when nothing did.
+	AuditID string
+	// Namespace, Pod and Container are Kubernetes names.
+	Namespace, Pod, Container string
+	// Process is the session's first process; zero in an intent.
+	Process Process
+	// Command is the command line, in an intent.
+	Command []string
+}
