@@ -36,7 +36,7 @@ func (t *groupTable) rows(block []byte, line int) (done bool) {
 	for i := t.seek(block, 0); i < len(block); {
 		start, end := rowAround(block, i)
 		r, fault := parseRow(block[start:end], false, 1)
-		if t.use(r, listsMember(r.rest, t.member.text), fault) {
+		if t.use(r, t.lists(r, i-start), fault) {
 			t.skipped.add(lineAt(block, start, line), fault)
 		}
 		if t.done() {
@@ -53,6 +53,12 @@ func (t *groupTable) seek(block []byte, from int) int {
 		i = min(i, t.name.seek(block, from))
 	}
 	return i
+}
+
+// lists reports whether the row lists the member. hit is where in the row the member's name was seen, and most often is
+// that member.
+func (t *groupTable) lists(r row, hit int) bool {
+	return isMemberAt(r.rest, hit-r.at, t.member.text) || listsMember(r.rest, t.member.text)
 }
 
 // use takes a row, and reports whether it would have counted but for its fault.

@@ -24,6 +24,18 @@ func listsMember(b []byte, want string) bool {
 	}
 }
 
+// isMemberAt reports whether b, as in listsMember, has want for one of its names at index i, which may be anything.
+func isMemberAt(b []byte, i int, want string) bool {
+	if want == "" || i < 0 || i > len(b)-len(want) || i > 0 && b[i-1] != ',' {
+		return false
+	}
+	end := i + len(want)
+	if end < len(b) && b[end] != ',' && b[end] != ':' {
+		return false
+	}
+	return string(b[i:end]) == want && bytes.IndexByte(b[:i], ':') < 0
+}
+
 // memberList answers the same question for a list that comes in parts of any size.
 type memberList struct {
 	want  string

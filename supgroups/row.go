@@ -6,13 +6,19 @@ type row struct {
 	id   [2]uint32 // passwd: uid and gid; group: gid
 	ids  int       // how many of id were read
 	rest []byte    // what follows the last ID: a group's members
+	at   int       // where in the row rest begins
 }
 
 // parseRow reads the first fields of b: a name, a password, and one or two IDs. An open row has more bytes than b holds.
 // A blank row or a comment is an empty row without a fault. Of several faults the first in the order of their constants is
 // not promised: the name is judged first, then the fields in their order.
 func parseRow(b []byte, open bool, ids int) (row, Fault) {
-	b = trimBlanks(b, !open)
+	whole := len(b)
+	b = trimStart(b)
+	lead := whole - len(b)
+	if !open {
+		b = trimEnd(b)
+	}
 	if len(b) == 0 || b[0] == '#' {
 		return row{}, FaultNone
 	}
@@ -42,7 +48,8 @@ func parseRow(b []byte, open bool, ids int) (row, Fault) {
 			r.ids++
 		}
 	}
-	r.rest = b[min(at+1, len(b)):]
+	at = min(at+1, len(b))
+	r.rest, r.at = b[at:], lead+at
 	return r, fault
 }
 
@@ -72,14 +79,18 @@ func fieldEnd(b []byte, i int) int {
 	return min(i, len(b))
 }
 
+// isBlank is true for the ASCII blanks that do not count before and after a row, the CR of a CRLF among them.
 func isBlank(c byte) bool { return c == ' ' || c-'\t' <= '\r'-'\t' }
 
-// trimBlanks drops ASCII blanks, the CR of a CRLF among them, before and, where the end is in sight, after a row.
-func trimBlanks(b []byte, end bool) []byte {
+func trimStart(b []byte) []byte {
 	for len(b) > 0 && isBlank(b[0]) {
 		b = b[1:]
 	}
-	for end && len(b) > 0 && isBlank(b[len(b)-1]) {
+	return b
+}
+
+func trimEnd(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
 		b = b[:len(b)-1]
 	}
 	return b
