@@ -15,7 +15,8 @@ func CheckGroup(r io.Reader) (Skipped, error) { return check(r, "group", 1) }
 
 func check(r io.Reader, name string, ids int) (Skipped, error) {
 	t := checkTable{ids: ids}
-	if err := new(feeder).feed(r, &t); err != nil {
+	f := feeder{buf: make([]byte, blockBytes)}
+	if err := f.feed(r, &t); err != nil {
 		return t.skipped, fmt.Errorf("%s: %w", name, err)
 	}
 	return t.skipped, nil

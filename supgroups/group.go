@@ -15,13 +15,15 @@ type groupTable struct {
 	hits  []hit  // ascending by ID, each once
 	names []byte // the names of all hits, joined
 	full  bool   // there were more than MaxGroups hits
-	// room is what hits and names begin in: enough for the groups of nearly every user.
-	room struct {
-		hits  [32]hit
-		names [256]byte
-	}
+	room  *room  // what hits and names begin in
 
 	long longRow
+}
+
+// room is enough for the groups of nearly every user.
+type room struct {
+	hits  [32]hit
+	names [256]byte
 }
 
 // hit is a group that lists the member; its name is a part of groupTable.names.
@@ -98,7 +100,12 @@ func (t *groupTable) add(r row) {
 	}
 	start := uint32(len(t.names))
 	t.names = append(t.names, r.name...)
-	t.hits = slices.Insert(t.hits, at, hit{gid: r.id[0], start: start, end: uint32(len(t.names))})
+	h := hit{gid: r.id[0], start: start, end: uint32(len(t.names))}
+	if at == len(t.hits) {
+		t.hits = append(t.hits, h)
+		return
+	}
+	t.hits = slices.Insert(t.hits, at, h)
 }
 
 // groups appends the hits as groups of the image.

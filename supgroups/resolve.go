@@ -35,7 +35,7 @@ func Resolve(req Request, passwd, group io.Reader) (Identity, error) {
 	if err := req.checkGroups(); err != nil {
 		return Identity{}, err
 	}
-	s := new(scan)
+	s := newScan()
 	s.req, s.who = req, who
 	if err := s.readPasswd(passwd); err != nil {
 		return Identity{Passwd: s.passwd.skipped}, err
@@ -46,13 +46,24 @@ func Resolve(req Request, passwd, group io.Reader) (Identity, error) {
 	return s.identity()
 }
 
-// scan is one resolution, in one value so that it is one allocation.
+// scan is one resolution.
 type scan struct {
 	feeder feeder
 	req    Request
 	who    principal
 	passwd passwdTable
 	group  groupTable
+}
+
+// newScan allocates a scan twice over: what holds pointers, and what the garbage collector need not look into.
+func newScan() *scan {
+	var s scan
+	memory := new(struct {
+		block [blockBytes]byte
+		room  room
+	})
+	s.feeder.buf, s.group.room = memory.block[:], &memory.room
+	return &s
 }
 
 // readPasswd completes who: the user's ID and name, and the group unless one is asked for.

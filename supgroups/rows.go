@@ -39,9 +39,6 @@ type feeder struct {
 }
 
 func (f *feeder) feed(r io.Reader, t table) error {
-	if f.buf == nil {
-		f.buf = make([]byte, blockBytes)
-	}
 	f.n, f.line, f.long = 0, 1, false
 	for {
 		err := f.fill(r)
