@@ -18,7 +18,8 @@ const architecture = runtime.GOARCH
 
 // Registry is a registry in this process, on loopback, over plain HTTP.
 type Registry struct {
-	server *httptest.Server
+	http.Handler // the registry itself, for another server in front of it
+	server       *httptest.Server
 }
 
 // NewRegistry starts a registry; each of the wrappers, the first innermost, may change how it answers. Close it when done.
@@ -27,7 +28,7 @@ func NewRegistry(wrappers ...func(http.Handler) http.Handler) *Registry {
 	for _, wrap := range wrappers {
 		h = wrap(h)
 	}
-	return &Registry{httptest.NewServer(h)}
+	return &Registry{h, httptest.NewServer(h)}
 }
 
 // Close ends the registry and its connections.
