@@ -34,8 +34,10 @@ func TestConfigValidate(t *testing.T) {
 		{"ECR-2 an environment entry needs a name", func(c *execcredential.ExecConfig) {
 			c.Env = []execcredential.EnvVar{{Name: "A"}, {Value: "x"}}
 		}, []string{"env[1].name"}},
-		{"ECR-2 all faults are reported in order", func(c *execcredential.ExecConfig) { *c = execcredential.ExecConfig{InteractiveMode: "x"} },
-			[]string{"command", "apiVersion", "interactiveMode"}},
+		{
+			"ECR-2 all faults are reported in order", func(c *execcredential.ExecConfig) { *c = execcredential.ExecConfig{InteractiveMode: "x"} },
+			[]string{"command", "apiVersion", "interactiveMode"},
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

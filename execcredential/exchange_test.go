@@ -23,14 +23,22 @@ func TestInfo(t *testing.T) {
 		interactive   bool
 		want          string
 	}{
-		{"ECR-1 ECR-24 version v1 without cluster, byte for byte as client-go", execcredential.V1, false, cluster, false,
-			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}` + "\n"},
-		{"ECR-4 ECR-24 cluster when it is asked for; config is null when absent", execcredential.V1, true, cluster, true,
-			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"http://127.0.0.1:43177","tls-server-name":"sn","config":null},"interactive":true}}` + "\n"},
-		{"ECR-1 ECR-4 version v1beta1 has the cluster, every field, the extension unchanged", execcredential.V1Beta1, true, full, false,
-			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","spec":{"cluster":{"server":"https://s","tls-server-name":"n","insecure-skip-tls-verify":true,"certificate-authority-data":"Y2E=","proxy-url":"http://p","disable-compression":true,"config":{"b":[1,"x"],"a":null}},"interactive":false}}` + "\n"},
-		{"ECR-1 ECR-4 version v1alpha1 has no cluster", execcredential.V1Alpha1, true, full, true,
-			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1alpha1","spec":{"interactive":true}}` + "\n"},
+		{
+			"ECR-1 ECR-24 version v1 without cluster, byte for byte as client-go", execcredential.V1, false, cluster, false,
+			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"interactive":false}}` + "\n",
+		},
+		{
+			"ECR-4 ECR-24 cluster when it is asked for; config is null when absent", execcredential.V1, true, cluster, true,
+			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"http://127.0.0.1:43177","tls-server-name":"sn","config":null},"interactive":true}}` + "\n",
+		},
+		{
+			"ECR-1 ECR-4 version v1beta1 has the cluster, every field, the extension unchanged", execcredential.V1Beta1, true, full, false,
+			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","spec":{"cluster":{"server":"https://s","tls-server-name":"n","insecure-skip-tls-verify":true,"certificate-authority-data":"Y2E=","proxy-url":"http://p","disable-compression":true,"config":{"b":[1,"x"],"a":null}},"interactive":false}}` + "\n",
+		},
+		{
+			"ECR-1 ECR-4 version v1alpha1 has no cluster", execcredential.V1Alpha1, true, full, true,
+			`{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1alpha1","spec":{"interactive":true}}` + "\n",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,7 +87,6 @@ func newGeneration(base *http.Transport, snap *snapshot) *generation {
 		g.transport.ForceAttemptHTTP2 = true
 	}
 	g.transport.DialContext = g.tracked(dialer(base))
-	g.transport.Dial = nil //nolint:staticcheck // its work is done by DialContext
 	return g
 }
 
@@ -97,7 +96,9 @@ func dialer(base *http.Transport) dialFunc {
 	switch {
 	case base.DialContext != nil:
 		return base.DialContext
-	case base.Dial != nil: //nolint:staticcheck // a caller may still use it
+	//lint:ignore SA1019 a caller may still use it
+	case base.Dial != nil:
+		//lint:ignore SA1019 as above
 		return func(_ context.Context, network, address string) (net.Conn, error) { return base.Dial(network, address) }
 	}
 	return (&net.Dialer{}).DialContext

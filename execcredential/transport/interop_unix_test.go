@@ -39,8 +39,10 @@ func TestAWSIAMAuthenticator(t *testing.T) {
 			source := newSource(t, pool, execcredential.ExecConfig{
 				Command: path, Args: []string{"token", "-i", "c1"}, APIVersion: version, InteractiveMode: execcredential.Never,
 				Env: []execcredential.EnvVar{
-					{Name: "AWS_ACCESS_KEY_ID", Value: "AKIAEXAMPLE"}, {Name: "AWS_SECRET_ACCESS_KEY", Value: "secret"},
-					{Name: "AWS_REGION", Value: "us-east-1"}, {Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
+					{Name: "AWS_ACCESS_KEY_ID", Value: "AKIAEXAMPLE"},
+					{Name: "AWS_SECRET_ACCESS_KEY", Value: "secret"},
+					{Name: "AWS_REGION", Value: "us-east-1"},
+					{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
 				},
 			})
 			credential, err := source.Credential(t.Context())

@@ -83,24 +83,17 @@ func get(t testing.TB, client *http.Client, url string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// gate is a server that takes one token or certificate name at a time.
+// gate is a server that takes one token at a time.
 type gate struct {
-	mu       sync.Mutex
-	token    string
-	seen     []string // Authorization of each request
-	refusals int      // answer that many requests with 401 whatever they bring
+	mu    sync.Mutex
+	token string
+	seen  []string // Authorization of each request
 }
 
 func (g *gate) take(token string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.token = token
-}
-
-func (g *gate) refuse(n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.refusals = n
 }
 
 func (g *gate) requests() []string {
@@ -113,11 +106,6 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.seen = append(g.seen, r.Header.Get("Authorization"))
-	if g.refusals > 0 {
-		g.refusals--
-		w.WriteHeader(http.StatusUnauthorized)
-		return
-	}
 	if r.Header.Get("Authorization") != "Bearer "+g.token {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

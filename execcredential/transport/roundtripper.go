@@ -29,7 +29,8 @@ type RoundTripper struct {
 // When the source was given cluster information the credential goes to that server only, whatever a redirect says. Use
 // [RoundTripper.OnlyTo] where it was not. The error is [ErrCustomTLS] when base dials TLS itself.
 func (s *Source) RoundTripper(base *http.Transport) (*RoundTripper, error) {
-	if base.DialTLSContext != nil || base.DialTLS != nil { //nolint:staticcheck // the old field counts as well
+	//lint:ignore SA1019 the old field counts as well
+	if base.DialTLSContext != nil || base.DialTLS != nil {
 		return nil, ErrCustomTLS
 	}
 	return s.remember(&RoundTripper{source: s.shared, base: base, pooled: base}), nil
