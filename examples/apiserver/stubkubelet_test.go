@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -30,7 +31,11 @@ type stubKubelet struct {
 	host   string
 	port   int32
 
+	released chan struct{} // closed, lets the program "wait" end
+	release  func()
+
 	mu       sync.Mutex
+	conns    []net.Conn
 	requests []*url.URL
 	users    []string
 	headers  []http.Header
@@ -38,7 +43,8 @@ type stubKubelet struct {
 
 func newStubKubelet(t testing.TB, authority *ca.Authority) *stubKubelet {
 	t.Helper()
-	k := &stubKubelet{}
+	k := &stubKubelet{released: make(chan struct{})}
+	k.release = sync.OnceFunc(func() { close(k.released) })
 	mux := http.NewServeMux()
 	mux.HandleFunc("/exec/", k.exec)
 	mux.HandleFunc("/attach/", k.attach)
@@ -46,6 +52,12 @@ func newStubKubelet(t testing.TB, authority *ca.Authority) *stubKubelet {
 	mux.HandleFunc("/containerLogs/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "a line of log") })
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	k.server = httptest.NewUnstartedServer(k.record(mux))
+	k.server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.conns = append(k.conns, conn)
+		return ctx
+	}
 	k.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	certificate := must(must(authority.Server("127.0.0.1"))(t).TLS())(t)
 	k.server.TLS = &tls.Config{
@@ -53,6 +65,7 @@ func newStubKubelet(t testing.TB, authority *ca.Authority) *stubKubelet {
 	}
 	k.server.StartTLS()
 	t.Cleanup(func() {
+		k.release()
 		k.server.CloseClientConnections()
 		k.server.Close()
 	})
@@ -71,6 +84,16 @@ func (k *stubKubelet) record(next http.Handler) http.Handler {
 		k.mu.Unlock()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// cut breaks every connection, those of sessions included.
+func (k *stubKubelet) cut() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, conn := range k.conns {
+		_ = conn.Close()
+	}
+	k.conns = nil
 }
 
 // last returns the latest request and the user of its certificate.
@@ -96,7 +119,7 @@ func (k *stubKubelet) exec(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	remotecommand.ServeExec(w, r, program(r.URL.Query()["env"]), "", "", "", r.URL.Query()["command"], options,
+	remotecommand.ServeExec(w, r, program{r.URL.Query()["env"], k.released}, "", "", "", r.URL.Query()["command"], options,
 		time.Minute, time.Minute, protocols)
 }
 
@@ -121,14 +144,17 @@ func (k *stubKubelet) portForward(w http.ResponseWriter, r *http.Request) {
 var protocols = []string{"v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"}
 
 // program is what runs instead of a container's program; it knows the environment that came in the URL.
-type program []string
+type program struct {
+	env  []string
+	stop <-chan struct{}
+}
 
-func (p program) ExecInContainer(ctx context.Context, _, _, _ string, command []string, in io.Reader, out, _ io.WriteCloser,
+func (p program) ExecInContainer(_ context.Context, _, _, _ string, command []string, in io.Reader, out, _ io.WriteCloser,
 	tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration,
 ) error {
 	switch command[0] {
 	case "env":
-		_, err := fmt.Fprintln(out, strings.Join(p, "\n"))
+		_, err := fmt.Fprintln(out, strings.Join(p.env, "\n"))
 		return err
 	case "cat":
 		_, err := io.Copy(out, in)
@@ -141,8 +167,8 @@ func (p program) ExecInContainer(ctx context.Context, _, _, _ string, command []
 		return err
 	case "wait":
 		fmt.Fprintln(out, "waiting")
-		<-ctx.Done()
-		return ctx.Err()
+		<-p.stop
+		return nil
 	}
 	return fmt.Errorf("%q: no such program", command[0])
 }

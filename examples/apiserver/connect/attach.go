@@ -58,5 +58,5 @@ func (a *Attach) Connect(ctx context.Context, name string, options runtime.Objec
 	if err != nil {
 		return nil, err
 	}
-	return a.Pods.Kubelets.sessionHandler(location, s, responder), nil
+	return session{a.Pods.Kubelets, location, s, responder}, nil
 }

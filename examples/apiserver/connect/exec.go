@@ -68,7 +68,7 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	return e.Pods.Kubelets.sessionHandler(location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder), nil
+	return session{e.Pods.Kubelets, location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder}, nil
 }
 
 // location is the kubelet's URL before injection.

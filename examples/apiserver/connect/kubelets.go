@@ -29,13 +29,16 @@ type Kubelets struct {
 	nodes     *registry.Store
 	transport *http.Transport
 	open      *connections
+	running   context.Context // ends when the server stops
+	stop      context.CancelFunc
 }
 
 // NewKubelets returns Kubelets that looks nodes up in a store and presents the certificate of config, which also says
 // whom kubelets' certificates must be signed by.
 func NewKubelets(nodes *registry.Store, config *tls.Config) *Kubelets {
 	open := newConnections(&net.Dialer{Timeout: DialTimeout})
-	return &Kubelets{nodes: nodes, open: open, transport: &http.Transport{
+	running, stop := context.WithCancel(context.Background())
+	return &Kubelets{nodes: nodes, open: open, running: running, stop: stop, transport: &http.Transport{
 		DialContext:         open.dial,
 		TLSClientConfig:     config, // with a configuration of one's own there is no HTTP/2, which cannot be upgraded
 		TLSHandshakeTimeout: DialTimeout,
@@ -44,8 +47,11 @@ func NewKubelets(nodes *registry.Store, config *tls.Config) *Kubelets {
 	}}
 }
 
-// Close ends every connection to a kubelet, sessions in progress included; new ones are refused.
-func (k *Kubelets) Close() { k.open.close() }
+// Close ends every session with an error, then every connection to a kubelet; new ones are refused.
+func (k *Kubelets) Close() {
+	k.stop()
+	k.open.close()
+}
 
 // Open returns how many connections there are to kubelets.
 func (k *Kubelets) Open() int { return k.open.count() }

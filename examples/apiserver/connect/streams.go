@@ -26,13 +26,6 @@ func (s streams) query() url.Values {
 	return q
 }
 
-// sessionHandler proxies an exec or attach. A WebSocket of version 5 is translated to SPDY, everything else passes as is.
-func (k *Kubelets) sessionHandler(location *url.URL, s streams, responder rest.Responder) http.Handler {
-	upgrade := k.upgradeHandler(location, responder)
-	translate := proxy.NewStreamTranslatorHandler(location, k.transport, 0, proxy.Options{Stdin: s.stdin, Stdout: s.stdout, Stderr: s.stderr, Tty: s.tty})
-	return proxy.NewTranslatingHandler(upgrade, translate, wsstream.IsWebSocketRequestWithStreamCloseProtocol)
-}
-
 // forwardHandler proxies a port-forward, whose SPDY frames today's clients send through a WebSocket.
 func (k *Kubelets) forwardHandler(location *url.URL, responder rest.Responder) http.Handler {
 	upgrade := k.upgradeHandler(location, responder)
