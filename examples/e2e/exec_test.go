@@ -80,7 +80,7 @@ func TestExecOverTerminalAndSPDY(t *testing.T) {
 			t.Errorf("no audit event has the process's ID %q", id)
 		}
 	})
-	t.Run("EXA-18 attach carries no environment and works", func(t *testing.T) {
+	t.Run("STK-5 logs show what the container itself said", func(t *testing.T) {
 		got := kubectl(t, c.alice, "logs", ours)
 		if !strings.Contains(got.out, `"env"`) || strings.Contains(got.out, execaudit.AuditIDName) {
 			t.Errorf("the container's own process said %q, want a report without an audit ID", got.out)

@@ -83,7 +83,7 @@ func (c *caller) hold(ctx context.Context, pod string) (*session, error) {
 	go func() {
 		err := c.exec(ctx, pod, inRead, outWrite, testimage.Program, "hold")
 		_ = outWrite.CloseWithError(errors.Join(err, io.EOF))
-		_ = inRead.Close()
+		_ = inWrite.Close()
 		s.ended <- err
 	}()
 	lines := bufio.NewReader(outRead)

@@ -36,22 +36,26 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "system:
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ` + kubeletClientUser + `}]
 `
 
-func (s *Stack) startAPIServer(ctx context.Context) error {
-	program, err := parts.Find("lanyard-apiserver")
-	if err != nil {
-		return err
-	}
+func (s *Stack) startAPIServer(ctx context.Context) (err error) {
 	if s.address, err = freePort(); err != nil {
-		return err
-	}
-	flags, err := s.apiServerFlags()
-	if err != nil {
 		return err
 	}
 	if s.adminFile, err = s.User(Admin, "system:masters"); err != nil {
 		return err
 	}
 	if s.admin, err = Client(s.adminFile); err != nil {
+		return err
+	}
+	return s.launchAPIServer(ctx)
+}
+
+func (s *Stack) launchAPIServer(ctx context.Context) error {
+	program, err := parts.Find("lanyard-apiserver")
+	if err != nil {
+		return err
+	}
+	flags, err := s.apiServerFlags()
+	if err != nil {
 		return err
 	}
 	s.apiserver = process.New(process.Options{

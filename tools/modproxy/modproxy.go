@@ -104,6 +104,9 @@ func (p *Proxy) Env() ([]string, error) {
 	return append(
 		os.Environ(),
 		"GOWORK=off",
+		// The go command's index of a module's packages is keyed by the module's folder and
+		// version, which stay as they are when the tree changes.
+		"GODEBUG=goindex=0",
 		"GOFLAGS=-mod=mod -modcacherw -buildvcs=false",
 		"GONOSUMDB="+house.Prefix,
 		"GOPROXY="+strings.Join(sources, ","),

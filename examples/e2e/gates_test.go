@@ -1,0 +1,65 @@
+package e2e_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/examples/kubelet"
+	"github.com/lanyard-dev/lanyard/examples/stack"
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// TestGateChanges turns the gates off and on again while a session is open.
+func TestGateChanges(t *testing.T) {
+	c := own(t, stack.Options{ExecGates: true, Nodes: []stack.Node{{Name: ours}}})
+	alice := newCaller(t, c.alice)
+	carries := func() bool {
+		t.Helper()
+		r, err := alice.report(t.Context(), ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value(t, r, execaudit.AuditIDName) != ""
+	}
+	set := func(on bool) func(*kubelet.Config) {
+		return func(config *kubelet.Config) { config.FeatureGates["ExecEnvVar"] = on }
+	}
+	t.Run("EXA-34 a change of gates ends no open session", func(t *testing.T) {
+		open, err := alice.hold(t.Context(), ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, err := c.ReplaceKubelet(t.Context(), ours, set(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer before.Stop(10 * time.Second)
+		await(t, "new sessions to carry nothing", func() bool { return !carries() })
+		if !open.open() {
+			t.Error("the session that was open ended")
+		}
+		if err := open.close(t); err != nil {
+			t.Errorf("the session that was open ended with %v", err)
+		}
+	})
+	t.Run("EXA-22 disabled at the kubelet, then enabled again", func(t *testing.T) {
+		if carries() {
+			t.Error("a kubelet with the gate off passes an environment on")
+		}
+		if err := c.RestartKubelet(t.Context(), ours, set(true)); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "new sessions to carry the ID again", carries)
+	})
+}
+
+// await asks until it is so.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !so(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
