@@ -34,10 +34,9 @@ func (e *endless) Read(p []byte) (n int, err error) {
 }
 
 func TestLargeFiles(t *testing.T) {
-	const gib = 1 << 30
 	row := bytes.Repeat([]byte("staff:x:50:bob,carol,dave,erin,frank,grace,heidi\n"), 1000)
-	t.Run("GRP-7 a group file of 1 GiB is resolved in constant memory", func(t *testing.T) {
-		file := &endless{row: row, last: []byte("\nlast:x:60:alice\n"), left: gib}
+	t.Run("GRP-7 a group file of 1 GiB (64 MiB under the race detector) is resolved in constant memory", func(t *testing.T) {
+		file := &endless{row: row, last: []byte("\nlast:x:60:alice\n"), left: largeFile}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		id, err := supgroups.Resolve(supgroups.Request{RunAsUsername: "alice"}, strings.NewReader(kepPasswd), file)
