@@ -30,7 +30,7 @@ type daemon struct {
 	node    *runtimetest.Node
 }
 
-func newDaemon(t *testing.T) *daemon {
+func newDaemon(t testing.TB) *daemon {
 	t.Helper()
 	d := &daemon{config: newConfig(t), program: parts.Need(t, "lanyard-runtime")[0]}
 	t.Cleanup(func() { d.kill(t) })
@@ -38,7 +38,7 @@ func newDaemon(t *testing.T) *daemon {
 }
 
 // start starts the runtime and waits until it answers.
-func (d *daemon) start(t *testing.T) {
+func (d *daemon) start(t testing.TB) {
 	t.Helper()
 	d.cmd = exec.Command(d.program, "--root", d.config.Root, "--socket", d.config.Socket, "--runc", d.config.Runc, "--monitor", d.config.Monitor)
 	d.cmd.Stderr = os.Stderr
@@ -54,7 +54,7 @@ func (d *daemon) start(t *testing.T) {
 	})
 }
 
-func (d *daemon) kill(t *testing.T) {
+func (d *daemon) kill(t testing.TB) {
 	t.Helper()
 	if err := d.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -112,6 +112,24 @@ func TestLifecycle(t *testing.T) {
 				}
 			}
 		})
+		t.Run("STK-2 a line longer than 16 KiB is logged in parts", func(t *testing.T) {
+			long := strings.Repeat("0123456789abcdef", 3<<10) // 48 KiB
+			c := p.Start(t, ref, cmd("print", long+"\nshort\n", ""))
+			c.Ended(t)
+			waitForLog(t, c, "short")
+			var text strings.Builder
+			for _, l := range logLines(t, c) {
+				if len(l.text) > 16<<10 {
+					t.Errorf("a log line has %d bytes", len(l.text))
+				}
+				if text.WriteString(l.text); l.tag == "F" {
+					text.WriteString("\n")
+				}
+			}
+			if text.String() != long+"\nshort\n" {
+				t.Errorf("the parts have %d bytes, want %d", text.Len(), len(long)+7)
+			}
+		})
 		t.Run("STK-2 read-only root, volumes, capabilities", func(t *testing.T) {
 			shared := t.TempDir()
 			file := filepath.Join(shared, "given")

@@ -3,7 +3,9 @@ package runtime
 import (
 	"context"
 	"errors"
+	"net/http"
 
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -37,6 +39,7 @@ var invalid = []error{
 func code(err error) codes.Code {
 	var entry *envprecedence.EntryError
 	var layer *image.LayerError
+	var registry *transport.Error
 	switch {
 	case errors.Is(err, context.Canceled):
 		return codes.Canceled
@@ -48,6 +51,8 @@ func code(err error) codes.Code {
 		return codes.ResourceExhausted
 	case errors.As(err, &entry):
 		return codes.InvalidArgument
+	case errors.As(err, &registry):
+		return registryCode(registry.StatusCode)
 	case errors.As(err, &layer):
 		return codes.FailedPrecondition
 	}
@@ -57,4 +62,17 @@ func code(err error) codes.Code {
 		}
 	}
 	return codes.Unknown
+}
+
+// registryCode is the code for what a registry answered.
+func registryCode(answer int) codes.Code {
+	switch answer {
+	case http.StatusNotFound:
+		return codes.NotFound
+	case http.StatusUnauthorized:
+		return codes.Unauthenticated
+	case http.StatusForbidden:
+		return codes.PermissionDenied
+	}
+	return codes.Unavailable
 }

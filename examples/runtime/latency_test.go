@@ -1,0 +1,94 @@
+package runtime_test
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
+	"github.com/lanyard-dev/lanyard/examples/testimage"
+)
+
+// What a whole exec session (gRPC, SPDY, journal on disk, monitor) may cost over runc alone: maxOverhead on a machine on
+// which runc takes usualFloor, and in proportion on one that is slower or busier.
+const (
+	maxOverhead = 5 * time.Millisecond
+	usualFloor  = 10 * time.Millisecond
+)
+
+// pair is a client of our runtime, in a process of its own and without a race detector, and runc on its own, both about to
+// run the same program in the same container.
+type pair struct {
+	daemon    *daemon
+	container *runtimetest.Container
+}
+
+func newPair(t testing.TB) *pair {
+	t.Helper()
+	d := newDaemon(t)
+	d.start(t)
+	ref := push(t, testimage.Spec{})
+	d.node.Pull(t, ref)
+	return &pair{d, d.node.RunPod(t).Start(t, ref, cmd("sleep"))}
+}
+
+func (p *pair) lanyard(t testing.TB) {
+	s := &runtimetest.Session{Cmd: cmd("print", "x"), Env: auditID("f4a3b2c1-0000-4000-8000-000000000001")}
+	if p.container.MustExec(t, s); s.Out.String() != "x" {
+		t.Fatalf("output = %q", s.Out.String())
+	}
+}
+
+func (p *pair) floor(t testing.TB) {
+	out, err := exec.Command(p.daemon.config.Runc, "--root", filepath.Join(p.daemon.config.Root, "runc"), "exec",
+		p.container.ID, testimage.Program, "print", "x").Output()
+	if err != nil || !bytes.Equal(out, []byte("x")) {
+		t.Fatalf("runc exec: %q, %v", out, err)
+	}
+}
+
+// TestExecLatency runs the two in turns, so that both see the same machine.
+func TestExecLatency(t *testing.T) {
+	t.Run("STK-2 an exec session costs at most 5 ms over bare runc exec", func(t *testing.T) {
+		p := newPair(t)
+		var ours, floor []time.Duration
+		for range 60 {
+			ours = append(ours, timed(func() { p.lanyard(t) }))
+			floor = append(floor, timed(func() { p.floor(t) }))
+		}
+		o, f := median(ours), median(floor)
+		t.Logf("median of %d: session %v, runc exec %v, overhead %v", len(ours), o, f, o-f)
+		if budget := maxOverhead * max(usualFloor, f) / usualFloor; o-f > budget {
+			t.Errorf("overhead %v exceeds %v", o-f, budget)
+		}
+	})
+}
+
+func timed(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// BenchmarkExec is the same in figures; floor is runc exec alone.
+func BenchmarkExec(b *testing.B) {
+	p := newPair(b)
+	for _, tt := range []struct {
+		name string
+		run  func(testing.TB)
+	}{{"static/lanyard", p.lanyard}, {"static/floor", p.floor}} {
+		b.Run(tt.name, func(b *testing.B) {
+			for b.Loop() {
+				tt.run(b)
+			}
+		})
+	}
+}
