@@ -136,12 +136,18 @@ func TestDifferences(t *testing.T) {
 		ours, moby, theirs  string
 		reason              string
 	}{
-		{"GRP-1 a group in the image's user", "alice:users", alice, "users:x:100:\ng:x:5:alice\n",
-			"1000:100 [5 100]", "1000:100 [100]", "1000:100 [5 100]", "KEP-3619: Merge always adds the primary user's groups"},
-		{"GRP-4 an empty group part", "alice:", alice, "g:x:5:alice\n",
-			"1000:1000 [5 1000]", "1000:1000 [5 1000]", "1000:0 [0 5]", "OCI: without a group the user's default group applies; 0 is the worst guess"},
-		{"GRP-1 a group named like the user", "alice", alice, "alice:x:5:alice\n",
-			"1000:1000 [5 1000]", "1000:1000 [5 1000]", "1000:1000 [1000]", "KEP-3619: a membership in the image's group file is one, whatever the group's name"},
+		{
+			"GRP-1 a group in the image's user", "alice:users", alice, "users:x:100:\ng:x:5:alice\n",
+			"1000:100 [5 100]", "1000:100 [100]", "1000:100 [5 100]", "KEP-3619: Merge always adds the primary user's groups",
+		},
+		{
+			"GRP-4 an empty group part", "alice:", alice, "g:x:5:alice\n",
+			"1000:1000 [5 1000]", "1000:1000 [5 1000]", "1000:0 [0 5]", "OCI: without a group the user's default group applies; 0 is the worst guess",
+		},
+		{
+			"GRP-1 a group named like the user", "alice", alice, "alice:x:5:alice\n",
+			"1000:1000 [5 1000]", "1000:1000 [5 1000]", "1000:1000 [1000]", "KEP-3619: a membership in the image's group file is one, whatever the group's name",
+		},
 		{"GRP-4 two colons", "a:b:c", alice, "", "an error", "an error", "an error", "agreed; CRI-O's older moby/sys/user ignored the third part"},
 		{"GRP-3 only a group", ":5", "root:x:0:3::/:\n", "", "an error", "0:5 [5]", "0:5 [5]", "GRP-3: a group without a user is an error"},
 		{"GRP-7 too few fields", "alice", "alice:x:1000\n", "", "an error", "1000:0 [0]", "1000:0 [0]", "a missing group is not group 0"},

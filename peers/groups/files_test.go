@@ -33,7 +33,7 @@ func makeCorpus(rows int) corpus {
 		for m := range 5 {
 			fmt.Fprintf(&group, "user%d,", (i*7+m*131+target+1)%rows)
 		}
-		if i%(max(rows/targetGroups, 1)) == 0 {
+		if i%max(rows/targetGroups, 1) == 0 {
 			group.WriteString(c.name)
 		} else {
 			fmt.Fprintf(&group, "user%d", (target+1)%rows)
