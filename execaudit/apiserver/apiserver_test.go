@@ -148,7 +148,7 @@ func TestInjectLaws(t *testing.T) {
 
 func TestDecodeAndValidate(t *testing.T) {
 	on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
-	t.Run("EXA-32 admission sees a structured list", func(t *testing.T) {
+	t.Run("what the client sent, as a structured list", func(t *testing.T) {
 		got, faults := on.Decode("command=sh&env=A%3D1%2C2&stdin=true&env=B%3D")
 		if want := []env{{Name: "A", Value: "1,2"}, {Name: "B"}}; !reflect.DeepEqual(got, want) || faults != nil {
 			t.Errorf("Decode = %q, %v", execaudit.Environ(got), faults)
