@@ -87,6 +87,7 @@ func (p place) forbidden(field, detail string) { p.add(Forbidden, field, "", det
 func (p place) invalid(field, value, rule string) {
 	p.add(Invalid, field, fmt.Sprintf("%q", value), rule)
 }
+
 func (p place) duplicate(field, value string) { p.add(Duplicate, field, fmt.Sprintf("%q", value), "") }
 
 func (p place) unsupported(field, value string, supported ...string) {

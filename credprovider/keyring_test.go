@@ -31,12 +31,21 @@ func TestCredentials(t *testing.T) {
 		answers     []*credprovider.Keyring
 		want        []string
 	}{
-		{"CRP-4 upstream's order", "a.reg.io/x/y", []*credprovider.Keyring{keyring("p", "*.*.io", "a.reg.io", "a.reg.io/x", "app*.reg.io", "a.reg.io/x/y", "*.reg.io", "*")},
-			[]string{"p:a.reg.io/x/y", "p:a.reg.io/x", "p:a.reg.io", "p:*.reg.io", "p:*.*.io"}},
-		{"CRP-17 under one pattern the earlier provider first", "reg.io/x", []*credprovider.Keyring{keyring("p", "reg.io"), nil, keyring("q", "reg.io", "reg.io/x")},
-			[]string{"q:reg.io/x", "p:reg.io", "q:reg.io"}},
-		{"CRP-4 scheme and version of a key are dropped", "quay.io/x", []*credprovider.Keyring{keyring("p", "https://quay.io/v1/"), keyring("q", "http://quay.io/v2/x", "quay.io/")},
-			[]string{"q:http://quay.io/v2/x", "p:https://quay.io/v1/", "q:quay.io/"}},
+		{
+			"CRP-4 upstream's order", "a.reg.io/x/y",
+			[]*credprovider.Keyring{keyring("p", "*.*.io", "a.reg.io", "a.reg.io/x", "app*.reg.io", "a.reg.io/x/y", "*.reg.io", "*")},
+			[]string{"p:a.reg.io/x/y", "p:a.reg.io/x", "p:a.reg.io", "p:*.reg.io", "p:*.*.io"},
+		},
+		{
+			"CRP-17 under one pattern the earlier provider first", "reg.io/x",
+			[]*credprovider.Keyring{keyring("p", "reg.io"), nil, keyring("q", "reg.io", "reg.io/x")},
+			[]string{"q:reg.io/x", "p:reg.io", "q:reg.io"},
+		},
+		{
+			"CRP-4 scheme and version of a key are dropped", "quay.io/x",
+			[]*credprovider.Keyring{keyring("p", "https://quay.io/v1/"), keyring("q", "http://quay.io/v2/x", "quay.io/")},
+			[]string{"q:http://quay.io/v2/x", "p:https://quay.io/v1/", "q:quay.io/"},
+		},
 		{"CRP-4 default registry", "docker.io/library/ubuntu", []*credprovider.Keyring{keyring("p", "https://index.docker.io/v1/")}, []string{"p:https://index.docker.io/v1/"}},
 		{"CRP-4 a match keeps the default registry's out", "docker.io/library/ubuntu", []*credprovider.Keyring{keyring("p", "https://index.docker.io/v1/", "docker.io")}, []string{"p:docker.io"}},
 		{"CRP-4 no default for another registry", "reg.io/ubuntu", []*credprovider.Keyring{keyring("p", "index.docker.io")}, nil},

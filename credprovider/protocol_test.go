@@ -193,8 +193,11 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	s := credprovider.NewSecret(secret)
 	account := &credprovider.AccountRef{Name: "sa"}
 	values := []any{
-		credprovider.Request{ServiceAccountToken: s}, credprovider.Response{Auth: map[string]credprovider.AuthConfig{"a": {Password: s}}},
-		credprovider.AuthConfig{Password: s}, credprovider.Credential{Password: s, Account: account}, credprovider.EnvVar{Name: "TOKEN", Value: secret},
+		credprovider.Request{ServiceAccountToken: s},
+		credprovider.Response{Auth: map[string]credprovider.AuthConfig{"a": {Password: s}}},
+		credprovider.AuthConfig{Password: s},
+		credprovider.Credential{Password: s, Account: account},
+		credprovider.EnvVar{Name: "TOKEN", Value: secret},
 		credprovider.Provider{Env: []credprovider.EnvVar{{Name: "TOKEN", Value: secret}}},
 		credprovider.NewKeyring("p", account, map[string]credprovider.AuthConfig{"a.io": {Password: s}}),
 		&credprovider.Request{ServiceAccountToken: s},

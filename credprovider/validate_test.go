@@ -55,51 +55,85 @@ func TestValidate(t *testing.T) {
 	}{
 		{"CRP-2 no fault", plain(func(*credprovider.Provider) {}), nil},
 		{"CRP-2 no provider", credprovider.Config{}, []string{"providers: Required value: at least 1 item in plugins is required"}},
-		{"CRP-2 name with slash", plain(func(p *credprovider.Provider) { p.Name = "foo/../bar" }),
-			[]string{`providers[1].name: Invalid value: "foo/../bar": provider name cannot contain '/'`}},
-		{"CRP-2 name with space", plain(func(p *credprovider.Provider) { p.Name = "a b" }),
-			[]string{`providers[1].name: Invalid value: "a b": provider name cannot contain spaces`}},
-		{"CRP-2 name dot", plain(func(p *credprovider.Provider) { p.Name = "." }),
-			[]string{`providers[1].name: Invalid value: ".": provider name cannot be '.'`}},
-		{"CRP-2 name dot dot", plain(func(p *credprovider.Provider) { p.Name = ".." }),
-			[]string{`providers[1].name: Invalid value: "..": provider name cannot be '..'`}},
-		{"CRP-2 no name", plain(func(p *credprovider.Provider) { p.Name = "" }),
-			[]string{`providers[1].name: Required value: the name of the executable`}},
-		{"CRP-2 CRP-17 two of one name", plain(func(p *credprovider.Provider) { p.Name = "first" }),
-			[]string{`providers[1].name: Duplicate value: "first"`}},
+		{
+			"CRP-2 name with slash", plain(func(p *credprovider.Provider) { p.Name = "foo/../bar" }),
+			[]string{`providers[1].name: Invalid value: "foo/../bar": provider name cannot contain '/'`},
+		},
+		{
+			"CRP-2 name with space", plain(func(p *credprovider.Provider) { p.Name = "a b" }),
+			[]string{`providers[1].name: Invalid value: "a b": provider name cannot contain spaces`},
+		},
+		{
+			"CRP-2 name dot", plain(func(p *credprovider.Provider) { p.Name = "." }),
+			[]string{`providers[1].name: Invalid value: ".": provider name cannot be '.'`},
+		},
+		{
+			"CRP-2 name dot dot", plain(func(p *credprovider.Provider) { p.Name = ".." }),
+			[]string{`providers[1].name: Invalid value: "..": provider name cannot be '..'`},
+		},
+		{
+			"CRP-2 no name", plain(func(p *credprovider.Provider) { p.Name = "" }),
+			[]string{`providers[1].name: Required value: the name of the executable`},
+		},
+		{
+			"CRP-2 CRP-17 two of one name", plain(func(p *credprovider.Provider) { p.Name = "first" }),
+			[]string{`providers[1].name: Duplicate value: "first"`},
+		},
 		{"CRP-2 no version", plain(func(p *credprovider.Provider) { p.APIVersion = "" }), []string{`providers[1].apiVersion: Required value`}},
-		{"CRP-2 unknown version", plain(func(p *credprovider.Provider) { p.APIVersion = "X" }),
-			[]string{`providers[1].apiVersion: Unsupported value: "X": supported values: "credentialprovider.kubelet.k8s.io/v1", "credentialprovider.kubelet.k8s.io/v1alpha1", "credentialprovider.kubelet.k8s.io/v1beta1"`}},
-		{"CRP-2 no images", plain(func(p *credprovider.Provider) { p.MatchImages = nil }),
-			[]string{`providers[1].matchImages: Required value: at least 1 item in matchImages is required`}},
-		{"CRP-2 bad image", plain(func(p *credprovider.Provider) { p.MatchImages = []string{"a.io", "%invalid%"} }),
-			[]string{`providers[1].matchImages[1]: Invalid value: "%invalid%": match image is invalid: parse "https://%invalid%": invalid URL escape "%in"`}},
-		{"CRP-2 no duration", plain(func(p *credprovider.Provider) { p.DefaultCacheDuration = nil }),
-			[]string{`providers[1].defaultCacheDuration: Required value`}},
-		{"CRP-2 negative duration", plain(func(p *credprovider.Provider) { p.DefaultCacheDuration = credprovider.NewDuration(-time.Minute) }),
-			[]string{`providers[1].defaultCacheDuration: Invalid value: "-1m0s": must be greater than or equal to 0`}},
+		{
+			"CRP-2 unknown version", plain(func(p *credprovider.Provider) { p.APIVersion = "X" }),
+			[]string{`providers[1].apiVersion: Unsupported value: "X": supported values: "credentialprovider.kubelet.k8s.io/v1", "credentialprovider.kubelet.k8s.io/v1alpha1", "credentialprovider.kubelet.k8s.io/v1beta1"`},
+		},
+		{
+			"CRP-2 no images", plain(func(p *credprovider.Provider) { p.MatchImages = nil }),
+			[]string{`providers[1].matchImages: Required value: at least 1 item in matchImages is required`},
+		},
+		{
+			"CRP-2 bad image", plain(func(p *credprovider.Provider) { p.MatchImages = []string{"a.io", "%invalid%"} }),
+			[]string{`providers[1].matchImages[1]: Invalid value: "%invalid%": match image is invalid: parse "https://%invalid%": invalid URL escape "%in"`},
+		},
+		{
+			"CRP-2 no duration", plain(func(p *credprovider.Provider) { p.DefaultCacheDuration = nil }),
+			[]string{`providers[1].defaultCacheDuration: Required value`},
+		},
+		{
+			"CRP-2 negative duration", plain(func(p *credprovider.Provider) { p.DefaultCacheDuration = credprovider.NewDuration(-time.Minute) }),
+			[]string{`providers[1].defaultCacheDuration: Invalid value: "-1m0s": must be greater than or equal to 0`},
+		},
 		{"CRP-2 CRP-13 zero duration is legal", plain(func(p *credprovider.Provider) { p.DefaultCacheDuration = credprovider.NewDuration(0) }), nil},
 		{"CRP-3 no fault", token(func(*credprovider.TokenAttributes) {}), nil},
-		{"CRP-3 no audience", token(func(a *credprovider.TokenAttributes) { a.ServiceAccountTokenAudience = "" }),
-			[]string{`providers[1].tokenAttributes.serviceAccountTokenAudience: Required value`}},
-		{"CRP-26 no cache type", token(func(a *credprovider.TokenAttributes) { a.CacheType = "" }),
-			[]string{`providers[1].tokenAttributes.cacheType: Required value: cacheType is required to be set when tokenAttributes is specified. Supported values are: ServiceAccount, Token`}},
-		{"CRP-26 bad cache type", token(func(a *credprovider.TokenAttributes) { a.CacheType = "X" }),
-			[]string{`providers[1].tokenAttributes.cacheType: Unsupported value: "X": supported values: "ServiceAccount", "Token"`}},
-		{"CRP-26 no requireServiceAccount", token(func(a *credprovider.TokenAttributes) { a.RequireServiceAccount = nil }),
-			[]string{`providers[1].tokenAttributes.requireServiceAccount: Required value`}},
+		{
+			"CRP-3 no audience", token(func(a *credprovider.TokenAttributes) { a.ServiceAccountTokenAudience = "" }),
+			[]string{`providers[1].tokenAttributes.serviceAccountTokenAudience: Required value`},
+		},
+		{
+			"CRP-26 no cache type", token(func(a *credprovider.TokenAttributes) { a.CacheType = "" }),
+			[]string{`providers[1].tokenAttributes.cacheType: Required value: cacheType is required to be set when tokenAttributes is specified. Supported values are: ServiceAccount, Token`},
+		},
+		{
+			"CRP-26 bad cache type", token(func(a *credprovider.TokenAttributes) { a.CacheType = "X" }),
+			[]string{`providers[1].tokenAttributes.cacheType: Unsupported value: "X": supported values: "ServiceAccount", "Token"`},
+		},
+		{
+			"CRP-26 no requireServiceAccount", token(func(a *credprovider.TokenAttributes) { a.RequireServiceAccount = nil }),
+			[]string{`providers[1].tokenAttributes.requireServiceAccount: Required value`},
+		},
 		{"CRP-26 required keys without required account", token(func(a *credprovider.TokenAttributes) {
 			a.RequireServiceAccount, a.RequiredServiceAccountAnnotationKeys = &no, []string{"a/b"}
 		}), []string{`providers[1].tokenAttributes.requiredServiceAccountAnnotationKeys: Forbidden: requireServiceAccount cannot be false when requiredServiceAccountAnnotationKeys is set`}},
-		{"CRP-26 key is no qualified name", token(func(a *credprovider.TokenAttributes) {
-			a.OptionalServiceAccountAnnotationKeys = []string{"cantendwithadash-"}
-		}),
-			[]string{`providers[1].tokenAttributes.optionalServiceAccountAnnotationKeys[0]: Invalid value: "cantendwithadash-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`}},
+		{
+			"CRP-26 key is no qualified name", token(func(a *credprovider.TokenAttributes) {
+				a.OptionalServiceAccountAnnotationKeys = []string{"cantendwithadash-"}
+			}),
+			[]string{`providers[1].tokenAttributes.optionalServiceAccountAnnotationKeys[0]: Invalid value: "cantendwithadash-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`},
+		},
 		{"CRP-26 upper case in a key is let pass", token(func(a *credprovider.TokenAttributes) {
 			a.RequiredServiceAccountAnnotationKeys = []string{"UPPER.io/Name", "upper.io/name"}
 		}), nil},
-		{"CRP-26 doubled key", token(func(a *credprovider.TokenAttributes) { a.RequiredServiceAccountAnnotationKeys = []string{"a/b", "a/b"} }),
-			[]string{`providers[1].tokenAttributes.requiredServiceAccountAnnotationKeys[1]: Duplicate value: "a/b"`}},
+		{
+			"CRP-26 doubled key", token(func(a *credprovider.TokenAttributes) { a.RequiredServiceAccountAnnotationKeys = []string{"a/b", "a/b"} }),
+			[]string{`providers[1].tokenAttributes.requiredServiceAccountAnnotationKeys[1]: Duplicate value: "a/b"`},
+		},
 		{"CRP-26 key in both lists", token(func(a *credprovider.TokenAttributes) {
 			a.RequiredServiceAccountAnnotationKeys, a.OptionalServiceAccountAnnotationKeys = []string{"k", "j"}, []string{"j", "k"}
 		}), []string{`providers[1].tokenAttributes: Invalid value: ["j","k"]: annotation keys cannot be both required and optional`}},

@@ -56,8 +56,11 @@ func TestRealECRPlugin(t *testing.T) {
 		p, err := plugin.Find(credprovider.Provider{
 			Name: ecrBinary, APIVersion: version,
 			Env: []credprovider.EnvVar{
-				{Name: "AWS_ENDPOINT_URL", Value: fakeECR(t).URL}, {Name: "AWS_ACCESS_KEY_ID", Value: "dummy"}, {Name: "AWS_SECRET_ACCESS_KEY", Value: "dummy"},
-				{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"}, {Name: "AWS_REGION", Value: "us-east-1"},
+				{Name: "AWS_ENDPOINT_URL", Value: fakeECR(t).URL},
+				{Name: "AWS_ACCESS_KEY_ID", Value: "dummy"},
+				{Name: "AWS_SECRET_ACCESS_KEY", Value: "dummy"},
+				{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
+				{Name: "AWS_REGION", Value: "us-east-1"},
 			},
 		}, dir, plugin.Options{})
 		if err != nil {

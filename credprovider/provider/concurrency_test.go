@@ -253,6 +253,40 @@ func TestSingleFlight(t *testing.T) {
 	})
 }
 
+// slow is a token source that answers when its request is given up.
+type slow struct{ entered, ended chan struct{} }
+
+func (s slow) Token(ctx context.Context, _ provider.TokenRequest) (provider.Token, error) {
+	close(s.entered)
+	<-ctx.Done()
+	close(s.ended)
+	return provider.Token{}, ctx.Err()
+}
+
+func TestSlowTokens(t *testing.T) {
+	for _, cacheType := range []credprovider.TokenCacheType{credprovider.CacheByToken, credprovider.CacheByServiceAccount} {
+		t.Run("CRP-29 a slow API server holds a pull no longer than its context, with cacheType "+string(cacheType), func(t *testing.T) {
+			w := newWorld(t)
+			w.account("ns", "sa", nil)
+			withToken(w.provide("tok", "a.io", ""), cacheType, true)
+			tokens, options := slow{make(chan struct{}), make(chan struct{})}, w.options()
+			options.Tokens = tokens
+			pool, err := provider.Open(w.configFile(), w.dir, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaving, cancel := context.WithCancel(context.Background())
+			done := lookup(leaving, pool, "a.io/x", pod("p", "sa"))
+			<-tokens.entered
+			cancel()
+			if r := <-done; !errors.Is(r.err, context.Canceled) || len(w.runs()) != 0 {
+				t.Errorf("Lookup = %+v, runs %q", r, w.runs())
+			}
+			<-tokens.ended // the request itself was given up too
+		})
+	}
+}
+
 func TestScale(t *testing.T) {
 	const pods, accounts, images = 1000, 50, 4
 	t.Run(fmt.Sprintf("CRP-14 CRP-12 %d pods of %d accounts at once: runs equal distinct keys", pods, accounts), func(t *testing.T) {
