@@ -1,0 +1,33 @@
+package execaudit_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/criwire"
+)
+
+// TestAllocations holds the number of allocations constant, whatever the number of entries.
+func TestAllocations(t *testing.T) {
+	path := field.NewPath("env")
+	for _, n := range []int{1, 16, 256} {
+		envs, req := numbered(n, "value"), new(runtimeapi.ExecRequest)
+		cases := []struct {
+			name string
+			most float64
+			call func()
+		}{
+			{"Validate", 0, func() { _ = execaudit.Validate(envs, path, execaudit.ReserveList) }},
+			{"criwire.Write", 1, func() { _ = criwire.Write(req, envs) }},
+			{"criwire.Read", 2, func() { _, _ = criwire.Read(req) }},
+		}
+		for _, c := range cases {
+			if got := testing.AllocsPerRun(20, c.call); got > c.most {
+				t.Errorf("%s of %d entries allocates %v times, want at most %v", c.name, n, got, c.most)
+			}
+		}
+	}
+}
