@@ -4,7 +4,7 @@ import "strconv"
 
 // NamePattern is what a name must match in full. It is the KEP's; since v1.34
 // Container.Env accepts more (any printable ASCII but '='), and upstream's
-// helper for this same pattern refuses "." and "..", which the KEP accepts.
+// function for this same pattern refuses "." and "..", which the KEP accepts.
 //
 // Source: KEP-6035, Validation.
 const NamePattern = "[-._a-zA-Z][-._a-zA-Z0-9]*"
