@@ -145,8 +145,8 @@ func (s *Store) Record(imageRef string) (Record, bool, error) {
 // MustPull reports whether the holder has to pull image although the node has it as imageRef, which is empty when it has not.
 //
 // Only namespace, name and UID of a service account count: not its annotations, not the audience, and not what the
-// configuration says today. A service account that was deleted and made again has another UID, and pulls. A record that
-// cannot be read is no record, and the error says so.
+// configuration says today. A service account that was deleted and made again has another UID, and pulls. The answer holds
+// whatever the error: a record that cannot be read is no record, and one that cannot be added to says what it said.
 //
 // Source: KEP-2535; KEP-4412; Kubernetes 1.36, MustAttemptImagePull.
 func (s *Store) MustPull(image, imageRef string, policy Policy, holder Holder) (bool, error) {
