@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -28,6 +29,7 @@ const (
 	Tool     Kind = "tool"     // a published command
 	Examples Kind = "examples" // the reference stack
 	Peers    Kind = "peers"    // benchmarks and differential tests, outside the workspace
+	Heavy    Kind = "heavy"    // as Peers, but too large to build for every test run
 	Tools    Kind = "tools"    // the repository's own tools, outside the workspace
 )
 
@@ -42,7 +44,7 @@ type Module struct {
 func (m Module) Path() string { return Prefix + "/" + m.Dir }
 
 // InWorkspace reports whether go.work lists the module.
-func (m Module) InWorkspace() bool { return m.Kind != Peers && m.Kind != Tools }
+func (m Module) InWorkspace() bool { return m.Published() || m.Kind == Examples }
 
 // Published reports whether users fetch the module by version.
 func (m Module) Published() bool { return m.Kind == Library || m.Kind == Tool }
@@ -130,26 +132,26 @@ func ParseList(text string) ([]Module, error) {
 
 func (k Kind) known() bool {
 	switch k {
-	case Library, Tool, Examples, Peers, Tools:
+	case Library, Tool, Examples, Peers, Heavy, Tools:
 		return true
 	}
 	return false
 }
 
-// Select returns the modules of the given kinds, all of them for none.
+// Select returns the modules of the given kinds, in the order of the list.
 func (h *House) Select(kinds ...Kind) []Module {
 	var out []Module
 	for _, m := range h.Modules {
-		for _, k := range kinds {
-			if m.Kind == k {
-				out = append(out, m)
-			}
-		}
-		if len(kinds) == 0 {
+		if slices.Contains(kinds, m.Kind) {
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// Everyday returns every module but the heavy ones.
+func (h *House) Everyday() []Module {
+	return h.Select(Library, Tool, Examples, Peers, Tools)
 }
 
 // Module returns the module in the folder dir.

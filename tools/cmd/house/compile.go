@@ -105,7 +105,7 @@ const benchRounds = 5
 
 // bench runs the peers' benchmarks beside ours and prints the ratios.
 func bench(h *house.House, args []string) error {
-	modules, err := selected(h, args, house.Peers)
+	modules, err := selected(h, args, house.Peers, house.Heavy)
 	if err != nil {
 		return err
 	}

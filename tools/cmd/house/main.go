@@ -61,10 +61,14 @@ func run(args []string) error {
 }
 
 // selected returns the modules in the given folders, or those of the kinds when
-// no folder is given.
+// no folder is given; without kinds every module but the heavy ones.
 func selected(h *house.House, dirs []string, kinds ...house.Kind) ([]house.Module, error) {
-	if len(dirs) == 0 {
+	switch {
+	case len(dirs) > 0:
+	case len(kinds) > 0:
 		return h.Select(kinds...), nil
+	default:
+		return h.Everyday(), nil
 	}
 	var out []house.Module
 	for _, dir := range dirs {

@@ -80,7 +80,7 @@ func passedTests(h *house.House) ([]string, error) {
 			}
 		}
 	}
-	for _, m := range h.Modules {
+	for _, m := range h.Everyday() {
 		outcomes, fresh, err := testrun.OpenRecords(h).Load(h, m)
 		if err != nil {
 			return nil, err
