@@ -19,6 +19,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/tokens"
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // parts are what a server is made of, in the order in which they need each other.
@@ -76,7 +77,11 @@ func (p *parts) setRegistry() (err error) {
 		backend = memory.New(memory.Options{})
 	}
 	p.kinds = kinds.New(p.exec.ExecEnvVar)
-	p.registry, err = registry.New(p.kinds, backend, p.options.Pods)
+	groups, err := admission.NewGate(p.options.Minor, p.gates.Enabled(gates.SupplementalGroupsPolicy))
+	if err != nil {
+		return err
+	}
+	p.registry, err = registry.New(p.kinds, backend, groups)
 	return err
 }
 

@@ -69,10 +69,7 @@ func (p *parts) handlerChain(api http.Handler, c *genericapiserver.Config) http.
 
 // admission asks the caller's plugins before the server's own, which only validate.
 func (p *parts) admission() admission.Interface {
-	restriction := &access.Restriction{Registry: p.registry}
-	if p.gates.Enabled(gates.NodeAudienceRestriction) {
-		restriction.Audience = p.options.NodeAudiences
-	}
+	restriction := access.NewRestriction(p.registry, p.authz, !p.gates.Enabled(gates.NodeAudienceRestriction))
 	chain := append([]admission.Interface{}, p.options.Admission...)
 	chain = append(chain, &access.Namespaces{Registry: p.registry}, restriction)
 	return admission.NewChainHandler(chain...)

@@ -1,38 +1,34 @@
 package apiserver_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver"
 )
 
 // TestNodes holds what a kubelet may do: enough for its own pods, nothing for those of others.
 func TestNodes(t *testing.T) {
-	onlyRegistry := func(_ context.Context, _ user.Info, _ *corev1.Pod, _ string, r *authenticationv1.TokenRequest) error {
-		for _, audience := range r.Spec.Audiences {
-			if audience != "registry" {
-				return errors.New("not this audience")
-			}
-		}
-		return nil
-	}
 	c := start(t, func(o *apiserver.Options) {
-		o.NodeAudiences = onlyRegistry
 		mounting := pod("mounting", "n1", "c")
-		mounting.Spec.Volumes = []corev1.Volume{{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "mounted"}}}}
+		mounting.Spec.Volumes = []corev1.Volume{
+			{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "mounted"}}},
+			{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: "vault", Path: "token"}},
+			}}}},
+		}
 		o.Objects = append(o.Objects, mounting, pod("far", "n2", "c"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2"}},
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "mounted"}},
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "private"}})
 	})
 	admin := c.client(t, c.admin())
+	allowAudience(t, admin, "registry")
 	node := c.client(t, c.certificate(t, "system:node:n1", "system:nodes"))
 	core, ctx := node.CoreV1(), t.Context()
 	podOf := func(name string) *corev1.Pod {
@@ -72,10 +68,12 @@ func TestNodes(t *testing.T) {
 		{"that of another's pod is not", false, func() error { return status("far") }},
 		{"a secret that its pod mounts is read", true, func() error { return secret("mounted") }},
 		{"another secret is not", false, func() error { return secret("private") }},
-		{"a token for its pod", true, func() error { return token(podOf("one"), "uid", "registry") }},
+		{"CRP-27 a token for its pod, of an audience that a ClusterRole allows", true, func() error { return token(podOf("one"), "uid", "registry") }},
 		{"no token for another's pod", false, func() error { return token(podOf("far"), "uid", "registry") }},
 		{"no token without the pod's UID", false, func() error { return token(podOf("one"), "", "registry") }},
-		{"CRP-19 no token for an audience that the check refuses", false, func() error { return token(podOf("one"), "uid", "elsewhere") }},
+		{"CRP-19 CRP-27 no token for an audience that nobody allows", false, func() error { return token(podOf("one"), "uid", "elsewhere") }},
+		{"CRP-19 a token of an audience that the pod's own volume names", true, func() error { return token(podOf("mounting"), "uid", "vault") }},
+		{"CRP-19 not of one that only another pod's volume names", false, func() error { return token(podOf("one"), "uid", "vault") }},
 		{"its node's status", true, func() error {
 			_, err := core.Nodes().PatchStatus(ctx, "n1", []byte(`{"status":{"phase":"Running"}}`))
 			return err
@@ -105,6 +103,27 @@ func TestNodes(t *testing.T) {
 		if _, err := impostor.CoreV1().Nodes().Get(ctx, "n1", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 			t.Errorf("get = %v, want Forbidden", err)
 		}
+	})
+}
+
+// allowAudience lets all nodes ask for tokens of an audience, for the account default.
+func allowAudience(t *testing.T, admin kubernetes.Interface, audience string) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: "audience-" + audience}
+	must(admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
+		Verbs: []string{"request-serviceaccounts-token-audience"}, APIGroups: []string{""}, Resources: []string{audience}, ResourceNames: []string{"default"},
+	}}}, metav1.CreateOptions{}))(t)
+	must(admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: meta.Name}, Subjects: []rbacv1.Subject{{Kind: "Group", Name: "system:nodes"}},
+	}, metav1.CreateOptions{}))(t)
+}
+
+// TestAudienceGate asks for an audience that nobody allows while ServiceAccountNodeAudienceRestriction is off.
+func TestAudienceGate(t *testing.T) {
+	t.Run("CRP-27 with the gate off any audience passes", func(t *testing.T) {
+		c := start(t, withGates(t, "ServiceAccountNodeAudienceRestriction=false"))
+		one := must(c.client(t, c.admin()).CoreV1().Pods("default").Get(t.Context(), "one", metav1.GetOptions{}))(t)
+		requestToken(t, c.client(t, c.certificate(t, "system:node:n1", "system:nodes")), "anything", one)
 	})
 }
 

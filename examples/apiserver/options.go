@@ -9,9 +9,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/component-base/featuregate"
 
-	"github.com/lanyard-dev/lanyard/examples/apiserver/access"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/memory"
-	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
 	"github.com/lanyard-dev/lanyard/examples/ca"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
@@ -55,11 +53,6 @@ type Options struct {
 	// Admission holds further plugins, asked in this order before the server's own: first all that change, then all
 	// that validate.
 	Admission []admission.Interface
-	// NodeAudiences decides which audiences nodes may ask tokens for, while ServiceAccountNodeAudienceRestriction is
-	// on; nil allows any.
-	NodeAudiences access.AudienceCheck
-	// Pods are the rules about pods that gates decide.
-	Pods registry.PodRules
 
 	// Backend holds the objects; nil means a new one. One that is given outlives the server.
 	Backend *memory.Backend

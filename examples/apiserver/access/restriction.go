@@ -7,23 +7,28 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
+	"github.com/lanyard-dev/lanyard/credprovider/audience"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
 )
 
-// AudienceCheck decides whether a node may ask for a token with the request's audiences on behalf of a pod that runs on
-// it, as account. An error refuses.
-type AudienceCheck func(ctx context.Context, node user.Info, pod *corev1.Pod, account string, request *authenticationv1.TokenRequest) error
-
-// Restriction is the admission plugin that keeps a node to its own objects: its Node, its Lease, the pods bound to it
-// and tokens for those. It lets pass whoever is no node.
+// Restriction is the admission plugin that keeps a node to its own objects: its Node, its Lease, the pods bound to it,
+// and tokens for those, of audiences that the pod or the authorizer allows. It lets pass whoever is no node.
 type Restriction struct {
-	// Registry holds the pods.
-	Registry *registry.Registry
-	// Audience decides about audiences; nil allows any.
-	Audience AudienceCheck
+	tokens audience.Checker
+}
+
+// NewRestriction returns the plugin over a registry. unrestricted is the gate ServiceAccountNodeAudienceRestriction
+// being off; while it is on, the authorizer is asked about audiences that a pod's own volumes do not name.
+func NewRestriction(r *registry.Registry, a authorizer.Authorizer, unrestricted bool) *Restriction {
+	found := lookup{r}
+	return &Restriction{tokens: audience.Checker{
+		Pods: found, Claims: found, Volumes: found, Drivers: found,
+		Authorizer: audiences{a}, Unrestricted: unrestricted,
+	}}
 }
 
 var _ admission.ValidationInterface = (*Restriction)(nil)
@@ -37,10 +42,11 @@ func (r *Restriction) Validate(ctx context.Context, a admission.Attributes, _ ad
 	if node == "" {
 		return nil
 	}
-	if err := r.check(ctx, node, a); err != nil {
-		return admission.NewForbidden(a, err)
+	err := r.check(ctx, node, a)
+	if err == nil || apierrors.IsNotFound(err) {
+		return err
 	}
-	return nil
+	return admission.NewForbidden(a, err)
 }
 
 func (r *Restriction) check(ctx context.Context, node string, a admission.Attributes) error {
@@ -114,25 +120,16 @@ func mirror(pod *corev1.Pod) error {
 	return nil
 }
 
-// token allows tokens that are bound to a pod of the node, by UID, and whose audiences the check allows.
+// token allows tokens for pods of the node.
 func (r *Restriction) token(ctx context.Context, node string, a admission.Attributes) error {
 	request, ok := a.GetObject().(*authenticationv1.TokenRequest)
 	if !ok {
 		return fmt.Errorf("unexpected object %T", a.GetObject())
 	}
-	ref := request.Spec.BoundObjectRef
-	if ref == nil || ref.APIVersion != "v1" || ref.Kind != "Pod" || ref.Name == "" || ref.UID == "" {
-		return errors.New("a node asks for tokens bound to a pod by name and UID only")
-	}
-	pod, err := registry.Get[*corev1.Pod](ctx, r.Registry.Pods, a.GetNamespace(), ref.Name)
-	if err != nil {
-		return err
-	}
-	if pod.UID != ref.UID || pod.Spec.NodeName != node {
-		return fmt.Errorf("pod %q with UID %q is not on node %q", ref.Name, ref.UID, node)
-	}
-	if r.Audience == nil {
-		return nil
-	}
-	return r.Audience(ctx, a.GetUserInfo(), pod, a.GetName(), request)
+	u := a.GetUserInfo()
+	return r.tokens.Check(ctx, audience.Request{
+		Node:      node,
+		User:      audience.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
+		Namespace: a.GetNamespace(), Name: a.GetName(), Token: request,
+	})
 }

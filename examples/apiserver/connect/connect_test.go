@@ -24,6 +24,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // results counts what was injected.
@@ -47,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	}))
 	t.Cleanup(kubelet.Close)
 	var err error
-	if f.registry, err = registry.New(kinds.New(true), memory.New(memory.Options{}), registry.PodRules{}); err != nil {
+	if f.registry, err = registry.New(kinds.New(true), memory.New(memory.Options{}), admission.DefaultGate(37)); err != nil {
 		t.Fatal(err)
 	}
 	address, _ := url.Parse(kubelet.URL)

@@ -8,6 +8,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 func namespaces() resource[*corev1.Namespace] {
@@ -36,7 +38,8 @@ func withLabel(labels map[string]string, key, value string) map[string]string {
 	return labels
 }
 
-func nodes() resource[*corev1.Node] {
+// nodes are stored without the feature of KEP-3619 while its gate is off.
+func nodes(groups admission.Gate) resource[*corev1.Node] {
 	return resource[*corev1.Node]{
 		version: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", short: []string{"no"},
 		newObject: func() runtime.Object { return &corev1.Node{} },
@@ -49,9 +52,11 @@ func nodes() resource[*corev1.Node] {
 				return n.Status.NodeInfo.ContainerRuntimeVersion
 			}},
 		},
+		fill: func(n *corev1.Node) { admission.DropNodeFields(groups, n, nil) },
 		keep: func(updated, old *corev1.Node) { updated.Status = old.Status },
 		keepForStatus: func(updated, old *corev1.Node) {
 			updated.Spec = old.Spec
+			admission.DropNodeFields(groups, updated, old)
 		},
 	}
 }

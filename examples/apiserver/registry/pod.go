@@ -6,9 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
-func pods(rules PodRules) resource[*corev1.Pod] {
+// pods are stored without the fields of KEP-3619 while its gate is off.
+func pods(groups admission.Gate) resource[*corev1.Pod] {
 	return resource[*corev1.Pod]{
 		version: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", short: []string{"po"}, namespaced: true,
 		newObject: func() runtime.Object { return &corev1.Pod{} },
@@ -24,21 +27,24 @@ func pods(rules PodRules) resource[*corev1.Pod] {
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: corev1.PodQOSBestEffort}
 			p.Generation = 1
 			defaultPod(&p.Spec)
-			rules.drop(p, nil)
+			admission.DropPodFields(groups, p, nil)
 		},
 		keep: func(updated, old *corev1.Pod) {
 			updated.Status = old.Status
 			defaultPod(&updated.Spec)
-			rules.drop(updated, old)
+			admission.DropPodFields(groups, updated, old)
 		},
 		keepForStatus: func(updated, old *corev1.Pod) {
 			updated.Spec = old.Spec
 			updated.DeletionTimestamp = old.DeletionTimestamp
-			rules.drop(updated, old)
+			admission.DropPodFields(groups, updated, old)
 		},
-		validate:       func(p *corev1.Pod) field.ErrorList { return validatePod(p, rules) },
+		validate:       validatePod,
 		validateUpdate: validatePodUpdate,
-		grace:          podGrace,
+		validateStatus: func(p *corev1.Pod) field.ErrorList {
+			return admission.ValidateStatuses(&p.Spec, &p.Status, field.NewPath("status"))
+		},
+		grace: podGrace,
 	}
 }
 

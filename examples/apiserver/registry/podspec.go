@@ -4,21 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
-
-// PodRules are the rules about pods that feature gates decide. The zero value adds none.
-type PodRules struct {
-	// Validate returns what is wrong with a pod's spec beyond the server's own rules; nil adds none.
-	Validate func(spec *corev1.PodSpec, path *field.Path) field.ErrorList
-	// DropDisabled removes from updated the fields whose gate is off; old is nil for a new pod. nil removes none.
-	DropDisabled func(updated, old *corev1.Pod)
-}
-
-func (r PodRules) drop(updated, old *corev1.Pod) {
-	if r.DropDisabled != nil {
-		r.DropDisabled(updated, old)
-	}
-}
 
 // defaultPod fills in what clients may leave out and kubelets rely on.
 func defaultPod(spec *corev1.PodSpec) {
@@ -62,15 +50,12 @@ func setPointer[V any](field **V, value V) {
 }
 
 // validatePod checks what the kubelet could not make sense of. It is a small part of what Kubernetes checks.
-func validatePod(p *corev1.Pod, rules PodRules) field.ErrorList {
+func validatePod(p *corev1.Pod) field.ErrorList {
 	path := field.NewPath("spec")
 	faults := validateContainers(&p.Spec, path)
 	faults = append(faults, oneOf(p.Spec.RestartPolicy, path.Child("restartPolicy"),
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	if rules.Validate != nil {
-		faults = append(faults, rules.Validate(&p.Spec, path)...)
-	}
-	return faults
+	return append(faults, admission.ValidatePodSpec(&p.Spec, path)...)
 }
 
 func validateContainers(spec *corev1.PodSpec, path *field.Path) field.ErrorList {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/memory"
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // Registry holds the storage of every resource that is stored.
@@ -23,13 +24,14 @@ type Registry struct {
 	byKind map[schema.GroupKind]*Store
 }
 
-// New builds the registry over a backend. Registries of one backend share its objects.
-func New(k kinds.Kinds, backend *memory.Backend, rules PodRules) (*Registry, error) {
+// New builds the registry over a backend. Registries of one backend share its objects. groups is the server's gate
+// SupplementalGroupsPolicy.
+func New(k kinds.Kinds, backend *memory.Backend, groups admission.Gate) (*Registry, error) {
 	r := &Registry{all: map[schema.GroupVersion]map[string]rest.Storage{}, byKind: map[schema.GroupKind]*Store{}}
 	b := builder{kinds: k, backend: backend, registry: r}
 	r.Namespaces = add(&b, namespaces())
-	r.Pods = add(&b, pods(rules))
-	r.Nodes = add(&b, nodes())
+	r.Pods = add(&b, pods(groups))
+	r.Nodes = add(&b, nodes(groups))
 	r.ServiceAccounts = add(&b, serviceAccounts())
 	r.Secrets = add(&b, secrets())
 	r.ConfigMaps = add(&b, configMaps())

@@ -41,6 +41,8 @@ type resource[T runtime.Object] struct {
 	// validate and validateUpdate return what is wrong beyond the metadata.
 	validate       func(T) field.ErrorList
 	validateUpdate func(updated, old T) field.ErrorList
+	// validateStatus returns what is wrong with an update of the status.
+	validateStatus func(T) field.ErrorList
 	// validName is the rule for names; nil means a DNS subdomain.
 	validName func(name string, prefix bool) []string
 	// grace says how many seconds a deletion waits when the client did not say; nil or 0 is at once.

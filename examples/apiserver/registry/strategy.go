@@ -94,8 +94,11 @@ func (s statusStrategy[T]) PrepareForUpdate(_ context.Context, updated, old runt
 	s.resource.keepForStatus(updated.(T), old.(T))
 }
 
-func (s statusStrategy[T]) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
-	return nil
+func (s statusStrategy[T]) ValidateUpdate(_ context.Context, updated, _ runtime.Object) field.ErrorList {
+	if s.resource.validateStatus == nil {
+		return nil
+	}
+	return s.resource.validateStatus(updated.(T))
 }
 
 // deletion returns the strategy, with graceful deletion when the resource has it.
