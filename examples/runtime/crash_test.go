@@ -25,14 +25,14 @@ import (
 // daemon is our runtime as a process of its own, which can be killed.
 type daemon struct {
 	config  runtime.Config
-	program string
+	program []string // and what comes before it on the command line
 	cmd     *exec.Cmd
 	node    *runtimetest.Node
 }
 
 func newDaemon(t testing.TB) *daemon {
 	t.Helper()
-	d := &daemon{config: newConfig(t), program: parts.Need(t, "lanyard-runtime")[0]}
+	d := &daemon{config: newConfig(t), program: parts.Need(t, "lanyard-runtime")}
 	t.Cleanup(func() { d.kill(t) })
 	return d
 }
@@ -40,7 +40,9 @@ func newDaemon(t testing.TB) *daemon {
 // start starts the runtime and waits until it answers.
 func (d *daemon) start(t testing.TB) {
 	t.Helper()
-	d.cmd = exec.Command(d.program, "--root", d.config.Root, "--socket", d.config.Socket, "--runc", d.config.Runc, "--monitor", d.config.Monitor)
+	args := append(d.program[1:len(d.program):len(d.program)],
+		"--root", d.config.Root, "--socket", d.config.Socket, "--runc", d.config.Runc, "--monitor", d.config.Monitor)
+	d.cmd = exec.Command(d.program[0], args...)
 	d.cmd.Stderr = os.Stderr
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -95,8 +97,12 @@ func TestCrash(t *testing.T) {
 	load.Go(func() { l.pulls(ctx, t) })
 
 	moments := rand.New(rand.NewPCG(6035, 3619))
-	for range 50 {
-		time.Sleep(time.Duration(20+moments.IntN(500)) * time.Millisecond)
+	for round := range 50 {
+		time.Sleep(time.Duration(20+moments.IntN(400)) * time.Millisecond)
+		if round%3 == 0 {
+			// On a slow machine all random moments may be too early.
+			l.progress(t)
+		}
 		d.kill(t)
 		d.start(t)
 	}
@@ -123,6 +129,18 @@ func TestCrash(t *testing.T) {
 	t.Run("STK-2 nothing is left when the pod is removed", func(t *testing.T) {
 		checkNoLeak(t, d.config.Root, func() { l.pod.Remove(t) })
 	})
+}
+
+// progress waits until another session was seen.
+func (l *crashLoad) progress(t *testing.T) {
+	t.Helper()
+	seen := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return len(l.seen)
+	}
+	before := seen()
+	runtimetest.Eventually(t, "a session was seen", func() bool { return seen() > before })
 }
 
 // execs opens sessions that report their audit ID.

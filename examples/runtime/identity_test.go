@@ -82,7 +82,7 @@ func TestIdentity(t *testing.T) {
 			}
 		})
 	})
-	t.Run("GRP-8 GRP-12 what containerd lets pass, we refuse", func(t *testing.T) {
+	t.Run("GRP-8 GRP-12 IDs out of range and policies that nobody knows are refused", func(t *testing.T) {
 		n := lanyard(t)
 		ref := push(t, testimage.Spec{Files: aliceFiles})
 		n.Pull(t, ref)

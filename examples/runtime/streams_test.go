@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/tools/remotecommand"
@@ -227,7 +226,7 @@ func TestTokens(t *testing.T) {
 }
 
 func notFound(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "404") || httpstream.IsUpgradeFailure(err))
+	return err != nil && strings.Contains(err.Error(), "404")
 }
 
 // TestClientGone lets clients vanish in the middle of a session.

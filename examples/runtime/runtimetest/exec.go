@@ -36,7 +36,6 @@ type Session struct {
 	Stdin    io.Reader                       // nil for none
 	Stdout   io.Writer                       // nil collects into Out
 	Sizes    remotecommand.TerminalSizeQueue // nil for none
-	Ready    func(*runtimeapi.ExecResponse)  // called when the URL is known
 
 	Out, Err bytes.Buffer
 	Code     int
@@ -53,9 +52,6 @@ func (c *Container) Exec(ctx context.Context, s *Session) error {
 	resp, err := c.Node.Exec(ctx, req)
 	if err != nil {
 		return err
-	}
-	if s.Ready != nil {
-		s.Ready(resp)
 	}
 	return s.stream(ctx, resp.GetUrl())
 }
