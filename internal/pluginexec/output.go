@@ -1,5 +1,10 @@
 package pluginexec
 
+import (
+	"errors"
+	"io"
+)
+
 // bounded keeps what is written up to a limit, and calls overflow once when there is more.
 type bounded struct {
 	data     []byte
@@ -23,6 +28,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// ReadFrom copies with a small buffer: io.Copy's own is eight times larger than most answers.
+func (b *bounded) ReadFrom(r io.Reader) (int64, error) { return pump(b, r) }
+
 // tail keeps the last bytes of a stream.
 type tail struct {
 	data []byte
@@ -40,4 +48,23 @@ func (t *tail) Write(p []byte) (int, error) {
 	}
 	t.data = append(t.data, p...)
 	return n, nil
+}
+
+// ReadFrom copies with a small buffer, as bounded does.
+func (t *tail) ReadFrom(r io.Reader) (int64, error) { return pump(t, r) }
+
+// pump copies from r to a writer that does not fail.
+func pump(w io.Writer, r io.Reader) (total int64, err error) {
+	buffer := make([]byte, 4<<10) // 4 KiB
+	for {
+		n, err := r.Read(buffer)
+		_, _ = w.Write(buffer[:n])
+		total += int64(n)
+		if errors.Is(err, io.EOF) {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+	}
 }
