@@ -261,6 +261,30 @@ func TestAuthorization(t *testing.T) {
 	})
 }
 
+func TestLocalReview(t *testing.T) {
+	c := start(t, nil)
+	admin := c.client(t, c.admin())
+	grant(t, admin, "default", "alice", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
+	ask := func(namespace, about string) (*authorizationv1.LocalSubjectAccessReview, error) {
+		r := &authorizationv1.LocalSubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: "alice", ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "get", Resource: "pods", Namespace: about,
+		}}}
+		r.Namespace = namespace
+		return admin.AuthorizationV1().LocalSubjectAccessReviews(namespace).Create(t.Context(), r, metav1.CreateOptions{})
+	}
+	t.Run("STK-4 a LocalSubjectAccessReview is about its own namespace", func(t *testing.T) {
+		if r := must(ask("default", "default"))(t); !r.Status.Allowed || !strings.Contains(r.Status.Reason, `RoleBinding "alice/default"`) {
+			t.Errorf("status = %+v", r.Status)
+		}
+		if r := must(ask("kube-system", "kube-system"))(t); r.Status.Allowed {
+			t.Errorf("status = %+v", r.Status)
+		}
+		if _, err := ask("default", "kube-system"); !apierrors.IsBadRequest(err) {
+			t.Errorf("about another namespace = %v, want BadRequest", err)
+		}
+	})
+}
+
 // grant gives a user a role of its own name with one rule.
 func grant(t testing.TB, admin kubernetes.Interface, namespace, user string, rule rbacv1.PolicyRule) {
 	t.Helper()

@@ -28,7 +28,7 @@ func ParseObjects(text []byte) ([]runtime.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(bytes.TrimSpace(document)) == 0 {
+		if empty(document) {
 			continue
 		}
 		object, _, err := decoder.Decode(document, nil, nil)
@@ -37,4 +37,10 @@ func ParseObjects(text []byte) ([]runtime.Object, error) {
 		}
 		out = append(out, object)
 	}
+}
+
+// empty reports whether a document has nothing but comments. One that cannot be read is not empty: its error is told.
+func empty(document []byte) bool {
+	json, err := yaml.ToJSON(document)
+	return err == nil && string(json) == "null"
 }
