@@ -25,6 +25,8 @@ type Record struct {
 	Namespace, Pod, Container string
 	// Process is the session's first process; zero in an intent.
 	Process Process
+	// Lost says of an end that its time is not the process's, since the runtime was not there to see it.
+	Lost bool
 	// Command is the command line, in an intent.
 	Command []string
 }

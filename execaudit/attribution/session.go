@@ -127,3 +127,6 @@ func (s *Session) bytes() int {
 	}
 	return n
 }
+
+// AuditIDName is the environment variable that carries the audit ID (KEP-6035, Proposal).
+const AuditIDName = "KUBERNETES_EXEC_AUDIT_ID"

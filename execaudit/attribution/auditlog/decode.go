@@ -1,0 +1,259 @@
+package auditlog
+
+import (
+	"bytes"
+	"net/url"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+)
+
+// SPOAnnotation is the audit annotation in which the Security Profiles Operator leaves its join key.
+const SPOAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
+
+var (
+	execText    = []byte(`"exec"`)
+	auditIDText = []byte(`"auditID"`)
+)
+
+// Decode appends the exec requests of one line, an Event or an EventList, to b.Audits.
+//
+// Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
+func Decode(line []byte, b *attribution.Batch) error {
+	c := scan.New(line)
+	if !bytes.Contains(line, execText) {
+		return skip(&c, line)
+	}
+	mark := len(b.Audits)
+	seen := decode(&c, b)
+	if !c.OK() || !seen {
+		b.Audits = b.Audits[:mark]
+		return attribution.ErrMalformed
+	}
+	return nil
+}
+
+// skip checks a line that holds no exec request.
+func skip(c *scan.Cursor, line []byte) error {
+	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, auditIDText) && !bytes.Contains(line, []byte(`"EventList"`)) {
+		return attribution.ErrMalformed
+	}
+	c.Skip()
+	if !c.OK() {
+		return attribution.ErrMalformed
+	}
+	return nil
+}
+
+// decode reads an Event, or the items of an EventList, and reports whether it was one.
+func decode(c *scan.Cursor, b *attribution.Batch) bool {
+	if !c.Object() {
+		return false
+	}
+	var e event
+	list := false
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		if string(key) == "items" {
+			list = true
+			items(c, b)
+			continue
+		}
+		e.member(c, b, key)
+	}
+	if list {
+		return true
+	}
+	return e.keep(b)
+}
+
+func items(c *scan.Cursor, b *attribution.Batch) {
+	if !c.Array() {
+		return
+	}
+	for c.Element() {
+		if !c.Object() {
+			continue
+		}
+		var e event
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			e.member(c, b, key)
+		}
+		e.keep(b)
+	}
+}
+
+// event is one audit event while it is read.
+type event struct {
+	audit                 attribution.Audit
+	uri                   []byte
+	resource, subresource []byte
+}
+
+func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
+	switch string(key) {
+	case "auditID":
+		e.audit.AuditID = b.Text(c.Raw())
+	case "stage":
+		e.audit.Stage = stage(c.Raw())
+	case "requestURI":
+		e.uri = c.Raw()
+	case "user":
+		user(c, b, &e.audit.User)
+	case "impersonatedUser":
+		e.audit.Impersonated = new(attribution.User)
+		user(c, b, e.audit.Impersonated)
+	case "sourceIPs":
+		e.audit.SourceIPs = texts(c, b)
+	case "userAgent":
+		e.audit.UserAgent = b.Name(c.Raw())
+	case "objectRef":
+		e.object(c, b)
+	case "responseStatus":
+		e.status(c)
+	case "requestReceivedTimestamp":
+		e.audit.Received = c.Time()
+	case "stageTimestamp":
+		e.audit.At = c.Time()
+	case "annotations":
+		e.annotations(c, b)
+	default:
+		c.Skip()
+	}
+}
+
+func stage(raw []byte) attribution.Stage {
+	switch string(raw) {
+	case "ResponseStarted":
+		return attribution.StageResponseStarted
+	case "ResponseComplete":
+		return attribution.StageResponseComplete
+	case "Panic":
+		return attribution.StagePanic
+	}
+	return attribution.StageRequestReceived
+}
+
+func user(c *scan.Cursor, b *attribution.Batch, u *attribution.User) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "username":
+			u.Name = b.Name(c.Raw())
+		case "uid":
+			u.UID = b.Name(c.Raw())
+		case "groups":
+			u.Groups = texts(c, b)
+		case "extra":
+			u.Extra = extra(c, b)
+		default:
+			c.Skip()
+		}
+	}
+}
+
+func extra(c *scan.Cursor, b *attribution.Batch) map[string][]string {
+	if !c.Object() {
+		return nil
+	}
+	values := map[string][]string{}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		values[b.Name(key)] = texts(c, b)
+	}
+	return values
+}
+
+// texts reads an array of strings; other elements become empty strings.
+func texts(c *scan.Cursor, b *attribution.Batch) []string {
+	var list []string
+	if !c.Array() {
+		return nil
+	}
+	for c.Element() {
+		list = append(list, b.Name(c.Raw()))
+	}
+	return list
+}
+
+func (e *event) object(c *scan.Cursor, b *attribution.Batch) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "resource":
+			e.resource = c.Raw()
+		case "subresource":
+			e.subresource = c.Raw()
+		case "namespace":
+			e.audit.Namespace = b.Name(c.Raw())
+		case "name":
+			e.audit.Pod = b.Name(c.Raw())
+		default:
+			c.Skip()
+		}
+	}
+}
+
+func (e *event) status(c *scan.Cursor) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		if string(key) == "code" {
+			e.audit.Code = int(c.Int())
+			continue
+		}
+		c.Skip()
+	}
+}
+
+func (e *event) annotations(c *scan.Cursor, b *attribution.Batch) {
+	if !c.Object() {
+		return
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		if string(key) == SPOAnnotation {
+			e.audit.RequestUID = b.Text(c.Raw())
+			continue
+		}
+		c.Skip()
+	}
+}
+
+// keep appends the event when it is an exec request. It reports false for one that cannot be used.
+func (e *event) keep(b *attribution.Batch) bool {
+	if string(e.resource) != "pods" || string(e.subresource) != "exec" {
+		return true
+	}
+	if e.audit.AuditID == "" {
+		return false
+	}
+	if e.audit.At.IsZero() {
+		e.audit.At = e.audit.Received
+	}
+	e.audit.Command, e.audit.Container = request(e.uri)
+
+	b.Audits = append(b.Audits, e.audit)
+	return true
+}
+
+// request returns what the client asked for in the URI; what does not parse is left out.
+func request(raw []byte) (command []string, container string) {
+	_, query, _ := bytes.Cut(scan.AppendUnescaped(nil, raw), []byte("?"))
+	values, _ := url.ParseQuery(string(query)) // what it could read, it returns
+	return bounded(values["command"]), values.Get("container")
+}
+
+// bounded cuts a command line at attribution.MaxCommandBytes.
+func bounded(words []string) []string {
+	room := attribution.MaxCommandBytes
+	for i, word := range words {
+		if len(word) > room {
+			return append(words[:i:i], word[:room])
+		}
+		room -= len(word)
+	}
+	return words
+}

@@ -1,0 +1,222 @@
+package attribution
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// What one entry of the state costs in bytes, besides its text: the struct, its place in a map and in a queue.
+const (
+	sessionBytes   = 560
+	ticketBytes    = 192
+	rootBytes      = 320
+	processBytes   = 384
+	containerBytes = 208
+	eventBytes     = 432
+)
+
+func (m *Machine) grow(n int) {
+	m.stats.Bytes += n
+	m.stats.PeakBytes = max(m.stats.PeakBytes, m.stats.Bytes)
+}
+
+// used lets go of a process that an answer was given about, when nothing can come of it.
+func (m *Machine) used(e *Event, p *process, v Verdict) {
+	switch {
+	case p.gone:
+	case p.found == nil && p.claim == nil:
+		m.drop(p) // no descendant of it has a session either
+	case e.Kind == Exit:
+		m.exited.push(p)
+	}
+}
+
+// shrink evicts until the state is within its bound: first what is over anyway, then the oldest of whatever takes most.
+func (m *Machine) shrink() {
+	for m.stats.Bytes > m.options.MaxBytes && m.evict() {
+	}
+}
+
+func (m *Machine) evict() bool {
+	if p, ok := m.exited.pop(); ok {
+		m.evictProcess(p)
+		return true
+	}
+	waiting, running := m.pending.bytes, len(m.processes)*processBytes
+	sessions := m.stats.Bytes - waiting - running
+	switch {
+	case m.pending.count > 0 && waiting >= max(running, sessions):
+		m.settleOldest(true)
+		return true
+	case running >= sessions:
+		p, ok := m.agedProcesses.pop()
+		m.evictProcess(p)
+		return ok
+	}
+	return m.evictSession() || m.evictRoot()
+}
+
+func (m *Machine) evictProcess(p *process) {
+	if p != nil && !p.gone {
+		m.drop(p)
+		m.stats.EvictedProcesses++
+	}
+}
+
+func (m *Machine) evictSession() bool {
+	t, ok := m.endedSessions.pop()
+	if ok && !t.gone {
+		m.lost.add(t.id)
+		for _, s := range t.requests {
+			m.lost.add(s.AuditID)
+		}
+		m.dropTicket(t)
+		m.stats.EvictedSessions++
+	}
+	return ok
+}
+
+func (m *Machine) evictRoot() bool {
+	r, ok := m.agedRoots.pop()
+	if ok && !r.gone {
+		if r.ticket != nil {
+			m.lost.add(r.ticket.id)
+		}
+		m.closeRoot(r)
+		m.stats.EvictedSessions++
+	}
+	return ok
+}
+
+func (m *Machine) drop(p *process) {
+	if p.gone {
+		return
+	}
+	p.gone = true
+	delete(m.processes, p.key)
+	m.grow(-processBytes)
+	if p.own != nil {
+		m.grow(-rootBytes)
+	}
+	if p.found != nil {
+		p.found.live--
+		if p.found.ticket != nil {
+			p.found.ticket.live--
+		}
+	}
+}
+
+func (m *Machine) dropTicket(t *ticket) {
+	if t.gone {
+		return
+	}
+	t.gone = true
+	delete(m.tickets, t.id)
+	m.grow(-t.bytes())
+	t.requests = nil // roots may still point here
+}
+
+func (t *ticket) bytes() int {
+	n := ticketBytes + len(t.id)
+	for _, s := range t.requests {
+		n += s.bytes()
+	}
+	return n
+}
+
+// forget lets go of what has been over for Linger.
+func (m *Machine) forget() {
+	over := m.now.Add(-m.options.Window).Add(-m.options.Linger)
+	m.exited.popWhile(func(p *process) bool { return p.exit.Before(over) }, func(p *process) bool { m.drop(p); return false })
+	m.endedSessions.popWhile(
+		func(t *ticket) bool { return t.gone || t.last.Before(over) },
+		func(t *ticket) bool { return !m.retire(t, over) })
+	m.agedRoots.popWhile(
+		func(r *root) bool { return r.gone || latest(r.at, r.end).Before(over) },
+		func(r *root) bool { return !m.retireRoot(r) })
+	m.agedContainers.popWhile(
+		func(c *container) bool { return c.last.Before(over) },
+		func(c *container) bool { m.dropContainer(c); return false })
+}
+
+// retire reports whether a ticket is gone for good; one that is in use is asked about again later.
+func (m *Machine) retire(t *ticket, over time.Time) bool {
+	if t.gone {
+		return true
+	}
+	for _, s := range t.requests {
+		if s.Completed.IsZero() && !s.Refused() {
+			t.last = m.now
+			return false
+		}
+	}
+	if t.live > 0 || len(t.roots) > 0 && t.rooted() {
+		t.last = m.now
+		return false
+	}
+	m.dropTicket(t)
+	return true
+}
+
+// rooted reports whether a journal's session still rests on the ticket.
+func (t *ticket) rooted() bool {
+	for _, r := range t.roots {
+		if r.journal {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Machine) retireRoot(r *root) bool {
+	if r.gone {
+		return true
+	}
+	if r.live > 0 || r.end.IsZero() {
+		return false
+	}
+	m.closeRoot(r)
+	return true
+}
+
+func (m *Machine) dropContainer(c *container) {
+	c.gone = true
+	delete(m.containers, c.key)
+	m.grow(-containerBytes)
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// lostIDs remembers in a fixed space which audit IDs were evicted; it may take others for evicted, never the reverse.
+type lostIDs struct{ bits []uint64 }
+
+const lostBits = 1 << 20 // 128 KiB, made at the first eviction
+
+func (l *lostIDs) add(id string) {
+	if l.bits == nil {
+		l.bits = make([]uint64, lostBits/64)
+	}
+	a, b := l.places(id)
+	l.bits[a/64] |= 1 << (a % 64)
+	l.bits[b/64] |= 1 << (b % 64)
+}
+
+func (l *lostIDs) has(id string) bool {
+	if l.bits == nil {
+		return false
+	}
+	a, b := l.places(id)
+	return l.bits[a/64]&(1<<(a%64)) != 0 && l.bits[b/64]&(1<<(b%64)) != 0
+}
+
+func (*lostIDs) places(id string) (a, b uint64) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	sum := h.Sum64()
+	return sum % lostBits, sum >> 32 % lostBits
+}

@@ -1,0 +1,87 @@
+package attribution
+
+import (
+	"strings"
+	"time"
+)
+
+type containerKey struct {
+	node *node
+	id   string
+}
+
+// container is what evidence says about one container. Its ID is not forgeable from inside.
+type container struct {
+	key                      containerKey
+	namespace, pod, nameText string
+	// mixed says that agents disagree about its names.
+	mixed bool
+	last  time.Time
+	gone  bool
+}
+
+// container returns nil for no ID.
+func (m *Machine) container(n *node, id string, at time.Time) *container {
+	key := containerKey{n, shortID(id)}
+	if id == "" {
+		return nil
+	}
+	c := m.containers[key]
+	if c == nil {
+		key.id = strings.Clone(key.id)
+		c = &container{key: key}
+		m.containers[key] = c
+		m.agedContainers.push(c)
+		m.grow(containerBytes)
+	}
+	if at.After(c.last) {
+		c.last = at
+	}
+	return c
+}
+
+// name notes the Kubernetes names; safe on nil.
+func (c *container) name(namespace, pod, name string) {
+	if c == nil {
+		return
+	}
+	c.note(&c.namespace, namespace)
+	c.note(&c.pod, pod)
+	c.note(&c.nameText, name)
+}
+
+func (c *container) note(field *string, text string) {
+	switch {
+	case text == "" || text == *field:
+	case *field == "":
+		*field = strings.Clone(text)
+	default:
+		c.mixed = true
+	}
+}
+
+// place is where a process ran, as far as is known.
+type place struct{ namespace, pod, container string }
+
+func (c *container) place() place {
+	if c == nil || c.mixed {
+		return place{}
+	}
+	return place{c.namespace, c.pod, c.nameText}
+}
+
+func (p place) known() bool {
+	return p.namespace != "" && p.pod != ""
+}
+
+// contradicts returns why a session cannot have been there, or "".
+func (p place) contradicts(s *Session) Reason {
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	switch {
+	case differ(p.namespace, s.Namespace), differ(p.pod, s.Pod):
+		return ReasonPod
+	case differ(p.container, s.Container):
+		return ReasonContainer
+	}
+	return ""
+}

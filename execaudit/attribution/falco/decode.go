@@ -1,0 +1,139 @@
+// Package falco reads alerts from Falco's JSON output.
+//
+// A rule has to name the fields that are to be here: proc.pid with proc.pid.ts and proc.ppid with proc.ppid.ts for process
+// trees, container.id, k8s.ns.name and k8s.pod.name for the place, and proc.env[KUBERNETES_EXEC_AUDIT_ID], or proc.aenv[...]
+// for an ancestor's, for the ID. proc.env as a whole is not read: it is joined by spaces, which values may hold too.
+package falco
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+)
+
+const (
+	ownID      = "proc.env[" + attribution.AuditIDName + "]"
+	ancestorID = "proc.aenv[" + attribution.AuditIDName + "]"
+)
+
+// Decode appends the alert of one line to b.Events, when it is about a process. Its kind is Exec for evt.type execve and
+// execveat, Exit for procexit, else Activity.
+func Decode(line []byte, b *attribution.Batch) error {
+	c := scan.New(line)
+	if !c.Object() {
+		return attribution.ErrMalformed
+	}
+	a := alert{Event: attribution.Event{Agent: "falco"}}
+	found := false
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "hostname":
+			a.Node = b.Name(c.Raw())
+		case "time":
+			a.Time = c.Time()
+		case "output_fields":
+			found = c.Object()
+			for key, more := c.Member(); found && more; key, more = c.Member() {
+				a.field(&c, b, key)
+			}
+		default:
+			c.Skip()
+		}
+	}
+	if !c.OK() {
+		return attribution.ErrMalformed
+	}
+	if !found || a.Process.PID == 0 {
+		return nil
+	}
+	return a.keep(b)
+}
+
+// alert is one alert while it is read.
+type alert struct {
+	attribution.Event
+	eventTime, started, parentStarted int64
+	own, ancestor                     string
+}
+
+func (a *alert) field(c *scan.Cursor, b *attribution.Batch, key []byte) {
+	switch string(key) {
+	case "container.id":
+		if id := c.Raw(); len(id) >= attribution.ContainerIDBytes {
+			a.ContainerID = b.Name(id)
+		}
+	case "container.name":
+		c.Skip() // the runtime's name, not the pod's
+	case "k8s.ns.name":
+		a.Namespace = present(b.Name(c.Raw()))
+	case "k8s.pod.name":
+		a.Pod = present(b.Name(c.Raw()))
+	case "evt.time":
+		a.eventTime = c.Int()
+	case "evt.type":
+		a.Kind = kind(c.Raw())
+	case "proc.pid":
+		a.Process.PID = int(c.Int())
+	case "proc.ppid":
+		a.Parent.PID = int(c.Int())
+	case "proc.pid.ts":
+		a.started = c.Int()
+	case "proc.ppid.ts":
+		a.parentStarted = c.Int()
+	case "proc.cmdline":
+		a.Command = b.Command(c.Raw())
+	case ownID:
+		a.own = present(b.Text(c.Raw()))
+	case ancestorID:
+		a.ancestor = present(b.Text(c.Raw()))
+	default:
+		c.Skip()
+	}
+}
+
+// present returns "" for Falco's word for nothing.
+func present(text string) string {
+	if text == "<NA>" {
+		return ""
+	}
+	return text
+}
+
+func kind(name []byte) attribution.Kind {
+	switch string(name) {
+	case "execve", "execveat":
+		return attribution.Exec
+	case "procexit":
+		return attribution.Exit
+	}
+	return attribution.Activity
+}
+
+func (a *alert) keep(b *attribution.Batch) error {
+	if a.Time.IsZero() && a.eventTime > 0 {
+		a.Time = time.Unix(0, a.eventTime).UTC()
+	}
+	if a.Time.IsZero() {
+		return attribution.ErrMalformed
+	}
+	if a.Node == "" {
+		a.Node = b.Node
+	}
+	a.AuditID = a.own
+	if a.AuditID == "" {
+		a.AuditID = a.ancestor
+	}
+	identify(&a.Process, a.started)
+	identify(&a.Parent, a.parentStarted)
+	b.Events = append(b.Events, a.Event)
+	return nil
+}
+
+// identify makes an ID of the PID and the start in nanoseconds, where the rule printed it.
+func identify(p *attribution.Process, started int64) {
+	if p.PID > 0 && started > 0 {
+		p.ExecID = "falco:" + strconv.Itoa(p.PID) + ":" + strconv.FormatInt(started, 36)
+	}
+}

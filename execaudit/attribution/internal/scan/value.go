@@ -1,0 +1,121 @@
+package scan
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Raw returns a string value still escaped; nil for another value, which is skipped.
+func (c *Cursor) Raw() []byte {
+	if c.peek() != '"' {
+		c.Skip()
+		return nil
+	}
+	c.open = false
+	return c.quoted()
+}
+
+// Int returns a whole number, 0 for another value. Digits beyond 18 are a 0 too.
+func (c *Cursor) Int() int64 {
+	if b := c.peek(); b-'0' >= 10 && b != '-' {
+		c.Skip()
+		return 0
+	}
+	c.open = false
+	return atoi(c.literal())
+}
+
+func atoi(text []byte) int64 {
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	if len(text) > 19 {
+		return 0
+	}
+	var n int64
+	for _, b := range text {
+		if b-'0' >= 10 {
+			return 0
+		}
+		n = n*10 + int64(b-'0')
+	}
+	if negative {
+		return -n
+	}
+	return n
+}
+
+// True reports whether the value is the literal true.
+func (c *Cursor) True() bool {
+	if c.peek() != 't' {
+		c.Skip()
+		return false
+	}
+	c.open = false
+	return string(c.literal()) == "true"
+}
+
+// AppendUnescaped appends the text that the inside of a JSON string means. A broken escape is kept as it is.
+func AppendUnescaped(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexByte(raw, '\\')
+		if i < 0 || i+1 == len(raw) {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		var n int
+		dst, n = appendEscape(dst, raw[i:])
+		raw = raw[i+n:]
+	}
+}
+
+// appendEscape appends the meaning of the escape at the start of raw and returns its length.
+func appendEscape(dst, raw []byte) ([]byte, int) {
+	if at := bytes.IndexByte([]byte(`"\/bfnrt`), raw[1]); at >= 0 {
+		return append(dst, "\"\\/\b\f\n\r\t"[at]), 2
+	}
+	r, ok := codeUnit(raw)
+	if !ok {
+		return append(dst, raw[0], raw[1]), 2
+	}
+	if utf16.IsSurrogate(r) {
+		if low, ok := codeUnit(raw[6:]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return utf8.AppendRune(dst, pair), 12
+			}
+		}
+	}
+	return utf8.AppendRune(dst, r), 6
+}
+
+// codeUnit reads \uXXXX.
+func codeUnit(raw []byte) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
+	}
+	var r rune
+	for _, b := range raw[2:6] {
+		digit := bytes.IndexByte([]byte("0123456789abcdef"), lower(b))
+		if digit < 0 {
+			return 0, false
+		}
+		r = r<<4 | rune(digit)
+	}
+	return r, true
+}
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'F' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+// Number goes past a value and reports whether it is a number.
+func (c *Cursor) Number() bool {
+	b := c.peek()
+	c.Skip()
+	return b-'0' < 10 || b == '-'
+}

@@ -1,0 +1,203 @@
+package attribution
+
+import "strings"
+
+// judge decides by what is known now: first by the chain of processes, else by the claim alone.
+func (m *Machine) judge(e *Event, p *process) Answer {
+	own := m.known(e)
+	var c chain
+	if p != nil {
+		c = m.climb(p)
+	} else if n := m.nodes[e.Node]; n != nil && n.covered {
+		c.root = n.find(sighting{
+			process: Process{PID: e.Process.PID}, container: m.containers[containerKey{n, shortID(e.ContainerID)}], at: e.Time, claim: own,
+		})
+	}
+	a := Answer{Event: *e}
+	if c.root != nil {
+		m.judgeRooted(&a, c.root, own)
+		return a
+	}
+	m.judgeClaim(&a, c, own)
+	return a
+}
+
+func (m *Machine) known(e *Event) *ticket {
+	if e.AuditID != "" {
+		return m.tickets[clip(e.AuditID)]
+	}
+	if e.RequestUID != "" {
+		return m.tickets[clip(uidPrefix+e.RequestUID)]
+	}
+	return nil
+}
+
+func (a *Answer) be(v Verdict, why Reason) {
+	a.Verdict, a.Reason = v, why
+}
+
+// judgeRooted decides for a process that descends from a session's first one.
+func (m *Machine) judgeRooted(a *Answer, r *root, own *ticket) {
+	if r.ticket != nil {
+		a.AuditID = r.ticket.id
+	}
+	claims := a.Event.claims()
+	switch {
+	case r.mixed:
+		a.be(Conflicting, ReasonTwoClaims)
+	case r.ticket == nil && claims:
+		a.be(Conflicting, ReasonInvented)
+		a.Claimed = own.only()
+	case r.ticket == nil:
+		a.be(Unknown, ReasonSessionNoID)
+	case claims && !a.Event.agrees(own, r.ticket):
+		a.be(Conflicting, ReasonSpoofed)
+		a.Claimed = own.only()
+	case r.ticket.id == Placeholder:
+		a.be(PlaceholderID, ReasonPlaceholder)
+	default:
+		m.corroborate(a, r)
+	}
+}
+
+func (e *Event) claims() bool {
+	return e.AuditID != "" || e.RequestUID != ""
+}
+
+// agrees reports whether what an event claims is the session that evidence says.
+func (e *Event) agrees(own, evidence *ticket) bool {
+	if e.AuditID != "" {
+		return clip(e.AuditID) == evidence.id
+	}
+	s := own.only()
+	return s != nil && s.AuditID == evidence.id
+}
+
+// only returns the one request that has the ID, nil when there are none or several.
+func (t *ticket) only() *Session {
+	if t == nil || t.crowded {
+		return nil
+	}
+	if accepted := t.accepted(); len(accepted) == 1 {
+		return accepted[0]
+	}
+	return nil
+}
+
+// corroborate asks whether the one request of the root's ID fits what the node saw.
+func (m *Machine) corroborate(a *Answer, r *root) {
+	s := r.ticket.only()
+	a.Claimed = s
+	where := r.container.place()
+	switch {
+	case len(r.ticket.requests) == 0:
+		a.be(Unknown, m.absent(r.ticket))
+	case s == nil:
+		a.be(Conflicting, ReasonReused)
+	case r.ticket.rootsOn(r.node) > 1:
+		a.be(Conflicting, ReasonManyRoots)
+	case s.Refused():
+		a.be(Conflicting, ReasonRefused)
+	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.key.id:
+		a.be(Conflicting, ReasonLeftContainer)
+	case where.contradicts(s) != "":
+		a.be(Conflicting, where.contradicts(s))
+	case !m.startFits(s, r):
+		a.be(Conflicting, ReasonTime)
+	case m.lost.has(s.AuditID):
+		a.be(Hint, ReasonEvicted)
+	case !where.known() || s.Namespace == "" || s.Pod == "":
+		a.be(Hint, ReasonNoPod)
+	default:
+		a.be(Corroborated, ReasonChain)
+		a.Session, a.Claimed = s, nil
+	}
+}
+
+func (m *Machine) absent(t *ticket) Reason {
+	if m.lost.has(t.id) {
+		return ReasonEvicted
+	}
+	return ReasonNoAudit
+}
+
+// startFits reports whether the session's first process started when the request says that one may have.
+func (m *Machine) startFits(s *Session, r *root) bool {
+	latest := s.Received
+	if s.Started.After(latest) {
+		latest = s.Started
+	}
+	latest = latest.Add(m.options.StartWithin)
+	if !s.Completed.IsZero() && s.Completed.Before(latest) {
+		latest = s.Completed
+	}
+	skew := m.options.Skew
+	return !r.at.Before(s.Received.Add(-skew)) && !r.at.After(latest.Add(skew))
+}
+
+// judgeClaim decides for a process without a way up to a session: at best a hint.
+func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
+	t := own
+	if t == nil {
+		t = c.claim
+	}
+	if t == nil {
+		a.unclaimed()
+		return
+	}
+	s := t.only()
+	a.Claimed = s
+	switch {
+	case s != nil:
+		a.AuditID = s.AuditID
+	case !strings.HasPrefix(t.id, uidPrefix):
+		a.AuditID = t.id
+	}
+	where := m.placeOf(&a.Event)
+	switch {
+	case c.mixed, c.claim != nil && !c.claim.is(t):
+		a.be(Conflicting, ReasonTwoClaims)
+	case t.id == Placeholder:
+		a.be(PlaceholderID, ReasonPlaceholder)
+		a.Claimed = nil
+	case len(t.requests) == 0:
+		a.be(Unknown, m.absent(t))
+	case s == nil:
+		a.be(Conflicting, ReasonReused)
+	case s.Refused():
+		a.be(Conflicting, ReasonRefused)
+	case where.contradicts(s) != "":
+		a.be(Conflicting, where.contradicts(s))
+	case m.outside(s, &a.Event):
+		a.be(Conflicting, ReasonTime)
+	case m.lost.has(s.AuditID):
+		a.be(Hint, ReasonEvicted)
+	default:
+		a.be(Hint, ReasonNoChain)
+	}
+}
+
+// unclaimed decides where no ID is known: none was claimed, or its entry was evicted.
+func (a *Answer) unclaimed() {
+	a.AuditID = clip(a.Event.AuditID)
+	if a.Event.claims() {
+		a.be(Unknown, ReasonEvicted)
+		return
+	}
+	a.be(Unknown, ReasonNoID)
+}
+
+func (m *Machine) placeOf(e *Event) place {
+	if e.ContainerID != "" {
+		if c := m.containers[containerKey{m.nodes[e.Node], shortID(e.ContainerID)}]; c != nil && !c.mixed {
+			return c.place()
+		}
+	}
+	return place{e.Namespace, e.Pod, e.Container}
+}
+
+// outside reports whether an event lies outside of its claimed session's time.
+func (m *Machine) outside(s *Session, e *Event) bool {
+	skew := m.options.Skew
+	return e.Time.Before(s.Received.Add(-skew)) || !s.Completed.IsZero() && e.Time.After(s.Completed.Add(skew))
+}

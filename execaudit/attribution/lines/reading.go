@@ -1,0 +1,248 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+)
+
+// chunkBytes is how much is read and decoded at once. It fits a core's second-level cache.
+const chunkBytes = 256 << 10 // 256 KiB
+
+// reading is one run over a source: one goroutine cuts files into chunks, workers decode them, one puts them in order.
+type reading struct {
+	ctx    context.Context
+	source *Source
+	work   chan *chunk
+	order  chan *chunk
+	out    chan *Batch
+
+	buffers sync.Pool
+	batches sync.Pool
+}
+
+func newReading(ctx context.Context, s *Source) *reading {
+	workers := s.Workers
+	if workers <= 0 {
+		workers = 2
+	}
+	r := &reading{
+		ctx: ctx, source: s, work: make(chan *chunk, workers), order: make(chan *chunk, 2*workers), out: make(chan *Batch, 1),
+	}
+	r.buffers.New = func() any { b := make([]byte, chunkBytes); return &b }
+	r.batches.New = func() any { return &Batch{release: r.recycle} }
+	for range workers {
+		go r.decode()
+	}
+	go r.sort()
+	return r
+}
+
+func (r *reading) recycle(b *Batch) {
+	b.Reset()
+	b.Faults, b.Err = b.Faults[:0:0], nil
+	r.batches.Put(b)
+}
+
+// sort hands out decoded chunks in the order in which they were read.
+func (r *reading) sort() {
+	defer close(r.out)
+	for c := range r.order {
+		select {
+		case r.out <- <-c.result:
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *reading) decode() {
+	for c := range r.work {
+		b := r.batches.Get().(*Batch)
+		b.Node, b.Err = r.source.Node, c.err
+		if c.long {
+			b.Faults = append(b.Faults, &Fault{c.file, c.first, ErrTooLong})
+		}
+		b.lines(c)
+		if cap(c.data) == chunkBytes {
+			data := c.data[:chunkBytes]
+			r.buffers.Put(&data)
+		}
+		c.result <- b
+	}
+}
+
+func (b *Batch) lines(c *chunk) {
+	for data, number := c.data, c.first; len(data) > 0; number++ {
+		line, rest := data, []byte(nil)
+		if end := bytes.IndexByte(data, '\n'); end >= 0 {
+			line, rest = data[:end], data[end+1:]
+		}
+		data = rest
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if err := c.decode(line, &b.Batch); err != nil {
+			b.Faults = append(b.Faults, &Fault{c.file, number, err})
+		}
+	}
+}
+
+// files reads one file after the other.
+func (r *reading) files() {
+	defer close(r.work)
+	defer close(r.order)
+	for _, f := range r.source.Files {
+		if err := r.file(f); err != nil && !errors.Is(err, context.Canceled) {
+			r.send(&chunk{file: f.Name, err: err})
+		}
+		if r.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// send gives a chunk to the workers and notes its place; false when the caller has gone.
+func (r *reading) send(c *chunk) bool {
+	c.result = make(chan *Batch, 1)
+	select {
+	case r.work <- c:
+	case <-r.ctx.Done():
+		return false
+	}
+	select {
+	case r.order <- c:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+func (r *reading) file(f Opener) error {
+	file, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := unzipped(&counting{file, r.source.Progress})
+	if err != nil {
+		return err
+	}
+	c := cutter{reading: r, file: f.Name, text: text, decode: r.source.Decode}
+	return c.run()
+}
+
+// counting tells how far reading has come.
+type counting struct {
+	io.Reader
+	progress func(int)
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.progress != nil && n > 0 {
+		c.progress(n)
+	}
+	return n, err
+}
+
+// cutter cuts one file at line ends.
+type cutter struct {
+	*reading
+	file   string
+	text   io.Reader
+	decode attribution.Decoder
+	line   int // lines sent so far
+	rest   []byte
+}
+
+func (c *cutter) run() error {
+	for {
+		data, err := c.fill()
+		if len(data) > 0 && !c.cut(data, err != nil) {
+			return c.ctx.Err()
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// fill returns what was left over and what was read behind it.
+func (c *cutter) fill() ([]byte, error) {
+	data := *c.buffers.Get().(*[]byte)
+	if len(c.rest) > chunkBytes/2 {
+		data = make([]byte, 2*len(c.rest)+chunkBytes)
+	}
+	n := copy(data, c.rest)
+	c.rest = c.rest[:0]
+	if c.source.Live {
+		m, err := c.text.Read(data[n:])
+		return data[:n+m], err
+	}
+	for n < len(data) {
+		m, err := c.text.Read(data[n:])
+		n += m
+		if err != nil {
+			return data[:n], err
+		}
+	}
+	return data[:n], nil
+}
+
+// cut sends the whole lines of data and keeps the rest; at the end of a file there is no rest.
+func (c *cutter) cut(data []byte, last bool) bool {
+	end := len(data)
+	if !last {
+		end = bytes.LastIndexByte(data, '\n') + 1
+	}
+	c.rest = append(c.rest, data[end:]...)
+	if len(c.rest) > MaxLineBytes {
+		return c.skip()
+	}
+	if end == 0 {
+		return true
+	}
+	data = data[:end]
+	first := c.line + 1
+	c.line += bytes.Count(data, []byte("\n"))
+	return c.send(&chunk{file: c.file, first: first, data: data, decode: c.decoder(data)})
+}
+
+// decoder detects the format once a line shows it.
+func (c *cutter) decoder(data []byte) attribution.Decoder {
+	if c.decode == nil {
+		c.decode = detect(data)
+	}
+	if c.decode == nil {
+		return func([]byte, *attribution.Batch) error { return ErrUnknownFormat }
+	}
+	return c.decode
+}
+
+// skip passes over the rest of a line that is too long.
+func (c *cutter) skip() bool {
+	c.rest = c.rest[:0]
+	buffer := make([]byte, chunkBytes)
+	for {
+		n, err := c.text.Read(buffer)
+		end := bytes.IndexByte(buffer[:n], '\n')
+		if end >= 0 {
+			c.rest = append(c.rest, buffer[end+1:n]...)
+		}
+		if end >= 0 || err != nil {
+			c.line++
+			return c.send(&chunk{file: c.file, first: c.line, long: true})
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+)
+
+// MaxLineBytes is the longest line that is decoded, its end not counted; a longer one is a fault.
+const MaxLineBytes = 4 << 20 // 4 MiB
+
+// Fault is a line that could not be used. It names no content.
+type Fault struct {
+	// File is the file's name as given; Line counts from 1.
+	File string
+	Line int
+	// Err is what the decoder returned, or ErrTooLong.
+	Err error
+}
+
+// Error returns "FILE:LINE: what is wrong".
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s:%d: %v", f.File, f.Line, f.Err)
+}
+
+// Unwrap returns Err.
+func (f *Fault) Unwrap() error {
+	return f.Err
+}
+
+// ErrTooLong is in the Fault of a line over MaxLineBytes.
+var ErrTooLong = fmt.Errorf("line over %d bytes", MaxLineBytes)
+
+// Opener opens a file. Its name is for faults.
+type Opener struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// Source is files that follow each other, as rotation makes them, oldest first.
+type Source struct {
+	Files []Opener
+	// Decode reads every file's lines; nil means to detect each file's format by its lines.
+	Decode attribution.Decoder
+	// Node is for agents that do not name their node.
+	Node string
+	// Progress is called with the bytes read, compressed ones where they are, by the reading goroutine; may be nil.
+	Progress func(bytes int)
+	// Workers decode; 0 means 2.
+	Workers int
+	// Live asks for what there is at once, instead of full chunks, for input that grows.
+	Live bool
+}
+
+// Batch is what a part of a source told, in the order of its lines. Release it to have its memory used again.
+type Batch struct {
+	attribution.Batch
+	// Faults are the lines of this part that could not be used.
+	Faults []*Fault
+	// Err ends a file before its end: it could not be opened or read. The next file follows.
+	Err error
+
+	release func(*Batch)
+}
+
+// Release gives the batch back. Text in it stays valid.
+func (b *Batch) Release() {
+	b.release(b)
+}
+
+// Read starts reading and returns the batches in order; the channel is closed behind the last, or after ctx is done. A caller
+// that stops early cancels ctx.
+func (s *Source) Read(ctx context.Context) <-chan *Batch {
+	r := newReading(ctx, s)
+	go r.files()
+	return r.out
+}
+
+// chunk is some whole lines of one file.
+type chunk struct {
+	file   string
+	first  int // number of the first line
+	data   []byte
+	decode attribution.Decoder
+	long   bool // stands for one line that is too long
+	err    error
+	result chan *Batch
+}
+
+// unzipped returns r, or what it unpacks to when it is gzip. Several members, as appended by rotation tools, are one text.
+func unzipped(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	magic, err := b.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return gzip.NewReader(b)
+	}
+	return b, nil
+}

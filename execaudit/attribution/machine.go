@@ -1,0 +1,191 @@
+package attribution
+
+import (
+	"hash/maphash"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	// DefaultWindow is how long an event waits for what may explain it.
+	DefaultWindow = 30 * time.Second
+	// DefaultLinger is how long what is over is remembered.
+	DefaultLinger = 5 * time.Minute
+	// DefaultSkew is how far the clocks of API servers and nodes may be apart.
+	DefaultSkew = 2 * time.Second
+	// DefaultStartWithin is how long after the response began a session's first process may still start.
+	DefaultStartWithin = 30 * time.Second
+	// DefaultMaxBytes bounds the state.
+	DefaultMaxBytes = 32 << 20 // 32 MiB
+)
+
+// Forever as Options.Window holds every answer until Flush.
+const Forever = time.Duration(1<<63 - 1)
+
+// Options tune a Machine. The zero value is the default.
+type Options struct {
+	// Window is how long an event waits for late evidence before it is answered; 0 means DefaultWindow.
+	Window time.Duration
+	// Linger is how long an exited process and a completed session are remembered; 0 means DefaultLinger.
+	Linger time.Duration
+	// Skew is the tolerance between the clocks of API servers and nodes; 0 means DefaultSkew, negative none.
+	Skew time.Duration
+	// StartWithin is how long a session's first process may take to start; 0 means DefaultStartWithin.
+	StartWithin time.Duration
+	// MaxBytes bounds the state, as Stats counts it; 0 means DefaultMaxBytes.
+	MaxBytes int
+	// All asks for answers also about processes with neither ID nor session.
+	All bool
+}
+
+func (o Options) withDefaults() Options {
+	pick := func(d *time.Duration, standard time.Duration) {
+		if *d == 0 {
+			*d = standard
+		}
+	}
+	pick(&o.Window, DefaultWindow)
+	pick(&o.Linger, DefaultLinger)
+	pick(&o.Skew, DefaultSkew)
+	pick(&o.StartWithin, DefaultStartWithin)
+	o.Skew = max(o.Skew, 0)
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	return o
+}
+
+// Stats counts what a Machine took in and let go.
+type Stats struct {
+	// Audits, Events and Records were added.
+	Audits, Events, Records int
+	// Late events were older than what had already been answered.
+	Late int
+	// Unrelated events had neither ID nor session and, without Options.All, no answer.
+	Unrelated int
+	// EvictedProcesses, EvictedSessions and EarlyAnswers count what MaxBytes cost.
+	EvictedProcesses, EvictedSessions, EarlyAnswers int
+	// Sessions, Processes and Pending are held now.
+	Sessions, Processes, Pending int
+	// Bytes is the state held now, estimated; PeakBytes its highest value.
+	Bytes, PeakBytes int
+}
+
+// Machine joins process events with the sessions they belong to. Evidence goes in by AddAudit, AddRecord and AddEvent, in
+// any order; answers come out by the function given to New, when Advance says that their window has passed, or Flush that
+// nothing more comes. It is for one goroutine. Machines share nothing: see Shard.
+type Machine struct {
+	options Options
+	answer  func(*Answer)
+	stats   Stats
+
+	seeds      [2]maphash.Seed
+	scratch    []byte
+	tickets    map[string]*ticket
+	nodes      map[string]*node
+	processes  map[processKey]*process
+	containers map[containerKey]*container
+	pending    pending
+	now        time.Time // the highest time Advance was told
+
+	endedSessions  queue[*ticket]
+	agedProcesses  queue[*process]
+	exited         queue[*process]
+	agedRoots      queue[*root]
+	agedContainers queue[*container]
+	lost           lostIDs
+}
+
+// New returns an empty Machine. answer is called once for each event that has an answer, in order of time within one
+// Advance; what it is given is its own until it returns, strings included.
+func New(options Options, answer func(*Answer)) *Machine {
+	return &Machine{
+		options: options.withDefaults(), answer: answer,
+		seeds:   [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+		tickets: map[string]*ticket{}, nodes: map[string]*node{},
+		processes: map[processKey]*process{}, containers: map[containerKey]*container{},
+		pending: newPending(),
+	}
+}
+
+// AddAudit takes in one stage of an exec request's audit event.
+func (m *Machine) AddAudit(a *Audit) {
+	m.stats.Audits++
+	m.request(m.ticket(a.AuditID, a.Received), a)
+	if a.RequestUID != "" {
+		m.request(m.ticket(uidPrefix+a.RequestUID, a.Received), a)
+	}
+	m.shrink()
+}
+
+// AddEvent takes in a process event.
+func (m *Machine) AddEvent(e *Event) {
+	m.stats.Events++
+	m.learn(e)
+	if m.pending.answered(e.Time) {
+		m.stats.Late++
+		m.settle(e, false)
+		return
+	}
+	m.grow(m.pending.add(e))
+	m.shrink()
+}
+
+// Advance tells that it is t now, by the clock of the events or the wall, and answers every event whose window has passed.
+// A t before an earlier one changes nothing.
+func (m *Machine) Advance(t time.Time) {
+	if !t.After(m.now) {
+		return
+	}
+	m.now = t
+	if m.options.Window == Forever {
+		return
+	}
+	for m.pending.due(t.Add(-m.options.Window)) {
+		m.settleOldest(false)
+	}
+	m.forget()
+}
+
+// Flush answers everything that waits.
+func (m *Machine) Flush() {
+	for m.pending.count > 0 {
+		m.settleOldest(false)
+	}
+}
+
+// Stats returns the counts so far.
+func (m *Machine) Stats() Stats {
+	s := m.stats
+	s.Sessions, s.Processes, s.Pending = len(m.tickets), len(m.processes), m.pending.count
+	return s
+}
+
+func (m *Machine) settleOldest(early bool) {
+	b := m.pending.pop()
+	for i := range b.events {
+		m.grow(-b.events[i].bytes())
+		m.settle(&b.events[i], early)
+	}
+	m.pending.recycle(b)
+}
+
+// settle answers one event and lets go of what it was the last use of.
+func (m *Machine) settle(e *Event, early bool) {
+	p := m.processes[m.key(e.Node, e.Process)]
+	a := m.judge(e, p)
+	if early && a.Verdict == Corroborated {
+		a.Verdict, a.Reason, a.Session, a.Claimed = Hint, ReasonEarly, nil, a.Session
+	}
+	if early {
+		m.stats.EarlyAnswers++
+	}
+	if p != nil {
+		m.used(e, p, a.Verdict)
+	}
+	if a.Reason == ReasonNoID && !m.options.All {
+		m.stats.Unrelated++
+		return
+	}
+	m.answer(&a)
+}

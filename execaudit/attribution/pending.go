@@ -1,0 +1,102 @@
+package attribution
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+)
+
+// pending holds events until their window has passed, in buckets of a second, so that neither their order of arrival nor
+// their number costs more than a sort of each bucket.
+type pending struct {
+	buckets map[int64]*bucket
+	seconds secondsHeap
+	free    []*bucket
+	count   int
+	bytes   int
+	done    int64 // seconds up to this one were answered
+	begun   bool
+}
+
+type bucket struct {
+	events []Event
+}
+
+func newPending() pending {
+	return pending{buckets: map[int64]*bucket{}}
+}
+
+func (p *pending) answered(t time.Time) bool {
+	return p.begun && t.Unix() <= p.done
+}
+
+// add keeps a copy of e and returns its cost in bytes.
+func (p *pending) add(e *Event) int {
+	second := e.Time.Unix()
+	b := p.buckets[second]
+	if b == nil {
+		b = p.fresh()
+		p.buckets[second] = b
+		heap.Push(&p.seconds, second)
+	}
+	b.events = append(b.events, *e)
+	p.count++
+	p.bytes += e.bytes()
+	return e.bytes()
+}
+
+func (p *pending) fresh() *bucket {
+	if n := len(p.free); n > 0 {
+		b := p.free[n-1]
+		p.free = p.free[:n-1]
+		return b
+	}
+	return &bucket{}
+}
+
+// due reports whether the oldest bucket ends at or before t.
+func (p *pending) due(t time.Time) bool {
+	return len(p.seconds) > 0 && p.seconds[0] < t.Unix()
+}
+
+// pop takes the oldest bucket out, its events in order.
+func (p *pending) pop() *bucket {
+	second := heap.Pop(&p.seconds).(int64)
+	b := p.buckets[second]
+	delete(p.buckets, second)
+	p.count -= len(b.events)
+	for i := range b.events {
+		p.bytes -= b.events[i].bytes()
+	}
+	p.done, p.begun = second, true
+	slices.SortFunc(b.events, func(x, y Event) int { return x.compare(&y) })
+	return b
+}
+
+const maxFreeBuckets = 8
+
+func (p *pending) recycle(b *bucket) {
+	if len(p.free) < maxFreeBuckets {
+		clear(b.events)
+		b.events = b.events[:0]
+		p.free = append(p.free, b)
+	}
+}
+
+func (e *Event) bytes() int {
+	return eventBytes + len(e.Process.ExecID) + len(e.Parent.ExecID) + len(e.Grandparent.ExecID) + len(e.AuditID) + len(e.Command) +
+		len(e.Namespace) + len(e.Pod) + len(e.ContainerID)
+}
+
+type secondsHeap []int64
+
+func (h secondsHeap) Len() int           { return len(h) }
+func (h secondsHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h secondsHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *secondsHeap) Push(x any)        { *h = append(*h, x.(int64)) }
+func (h *secondsHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}

@@ -1,0 +1,139 @@
+// Package procevents defines and reads a plain format for process events, for readers of the kernel's proc connector and
+// others without an agent: JSON lines, one event each.
+//
+//	{"version":1,"event":"exec","time":"2026-11-21T04:10:00.25Z","node":"n1","containerID":"8762eafc25a3...",
+//	 "process":{"pid":4711,"startTicks":123456,"bootID":"..."},"parent":{"pid":4700,"startTicks":123400,"bootID":"..."},
+//	 "parentOutside":true,"firstImage":true,"auditID":"f4a3b2c1-...","argv":["sh","-c","id"]}
+//
+// Required are version, event ("fork", "exec" or "exit"), time (RFC 3339), and process with pid and startTicks (field 22 of
+// /proc/PID/stat); also node, unless the reader of the file supplies it. The rest may be absent:
+//
+//   - containerID: CRI container ID without scheme, from the process's cgroup; absent for the host
+//   - namespace, pod, container: Kubernetes names, where the writer knows them
+//   - parent: who forked the process, as seen at the fork. Not who adopted it later: a writer that did not see the fork leaves parent out
+//   - parentOutside: at the fork, the parent's cgroup was not in the container
+//   - firstImage: the writer saw the fork, and no exec since
+//   - auditID: KUBERNETES_EXEC_AUDIT_ID in /proc/PID/environ, read right after the exec
+//   - bootID: /proc/sys/kernel/random/boot_id; in all processes or in none, and as the exec journal has it
+//   - argv: the command line
+//
+// parentOutside and firstImage make a session's first process where no exec journal does; a writer sets them only when it saw it.
+package procevents
+
+import (
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+)
+
+// Version is the version of the format that Decode reads. Fields may be added without a new one.
+const Version = 1
+
+// Decode appends the event of one line to b.Events.
+func Decode(line []byte, b *attribution.Batch) error {
+	c := scan.New(line)
+	if !c.Object() {
+		return attribution.ErrMalformed
+	}
+	e := event{Event: attribution.Event{Agent: "procevents", Node: b.Node}}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		e.member(&c, b, key)
+	}
+	if !c.OK() || e.version != Version || !e.kind || e.Time.IsZero() || !e.Process.Identified() {
+		return attribution.ErrMalformed
+	}
+	b.Events = append(b.Events, e.Event)
+	return nil
+}
+
+type event struct {
+	attribution.Event
+	version int64
+	kind    bool
+}
+
+func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
+	switch string(key) {
+	case "version":
+		e.version = c.Int()
+	case "event":
+		e.setKind(c.Raw())
+	case "time":
+		e.Time = c.Time()
+	case "node":
+		e.Node = b.Name(c.Raw())
+	case "containerID":
+		e.ContainerID = containerID(b, c.Raw())
+	case "namespace":
+		e.Namespace = b.Name(c.Raw())
+	case "pod":
+		e.Pod = b.Name(c.Raw())
+	case "container":
+		e.Container = b.Name(c.Raw())
+	case "process":
+		e.Process = process(c, b)
+	case "parent":
+		e.Parent = process(c, b)
+	case "parentOutside":
+		e.ParentOutside = c.True()
+	case "firstImage":
+		e.FirstImage = c.True()
+	case "auditID":
+		e.AuditID = b.Text(c.Raw())
+	case "argv":
+		e.Command = argv(c, b)
+	default:
+		c.Skip()
+	}
+}
+
+func (e *event) setKind(kind []byte) {
+	e.kind = true
+	switch string(kind) {
+	case "fork":
+		e.Kind = attribution.Fork
+	case "exec":
+		e.Kind = attribution.Exec
+	case "exit":
+		e.Kind = attribution.Exit
+	default:
+		e.kind = false
+	}
+}
+
+func containerID(b *attribution.Batch, id []byte) string {
+	if len(id) < attribution.ContainerIDBytes {
+		return ""
+	}
+	return b.Name(id)
+}
+
+func process(c *scan.Cursor, b *attribution.Batch) attribution.Process {
+	var p attribution.Process
+	if !c.Object() {
+		return p
+	}
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "pid":
+			p.PID = int(c.Int())
+		case "startTicks":
+			p.StartTicks = uint64(max(c.Int(), 0))
+		case "bootID":
+			p.BootID = b.Name(c.Raw())
+		default:
+			c.Skip()
+		}
+	}
+	return p
+}
+
+func argv(c *scan.Cursor, b *attribution.Batch) string {
+	var words [][]byte
+	if !c.Array() {
+		return ""
+	}
+	for c.Element() {
+		words = append(words, c.Raw())
+	}
+	return b.Words(words)
+}
