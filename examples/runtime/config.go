@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
+	"google.golang.org/grpc"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/image"
@@ -31,11 +33,24 @@ type Config struct {
 	// Logger gets what no caller hears, never an environment value; nil is silence.
 	Logger *slog.Logger
 
+	// Now is the clock by which tokens of streams expire; nil is time.Now.
+	Now func() time.Time
+
+	Seams
+}
+
+// Seams are where tests put something broken, to see that a conformance suite notices. All may be nil.
+type Seams struct {
 	// Environ makes the environment of an exec'd process from the container's and the request's, both NAME=VALUE; nil is
-	// envprecedence's order. Identify says as whom a container runs, from its root file system, its image's user and what
-	// the pod asks for; nil is supgroups. Tests put broken ones here, to see that a conformance suite notices.
-	Environ  func(container, request []string, tty bool) ([]string, error)
+	// envprecedence's order.
+	Environ func(container, request []string, tty bool) ([]string, error)
+	// Identify says as whom a container runs, from its root file system, its image's user and what the pod asks for; nil is
+	// supgroups.
 	Identify func(rootfs, imageUser string, sc *runtimeapi.LinuxContainerSecurityContext) (specs.User, error)
+	// ExecProcess changes the process of an exec session before it is started.
+	ExecProcess func(*specs.Process)
+	// Interceptor stands before every call, inside of the one that gives errors their codes.
+	Interceptor grpc.UnaryServerInterceptor
 }
 
 func (c Config) withDefaults() (Config, error) {

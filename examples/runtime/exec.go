@@ -70,7 +70,7 @@ func (s *Server) execInContainer(ctx context.Context, containerID string, cmd []
 	if err != nil {
 		return err
 	}
-	spec, err := c.execSpec(cmd, request, tty)
+	spec, err := s.execSpec(c, cmd, request, tty)
 	if err != nil {
 		return err
 	}

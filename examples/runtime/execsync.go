@@ -41,7 +41,7 @@ func (s *Server) ExecSync(ctx context.Context, req *runtimeapi.ExecSyncRequest) 
 }
 
 func (s *Server) execSync(ctx context.Context, c *container, cmd []string, to stdio) (int, error) {
-	spec, err := c.execSpec(cmd, nil, false)
+	spec, err := s.execSpec(c, cmd, nil, false)
 	if err != nil {
 		return 0, err
 	}

@@ -127,7 +127,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	g := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
-		grpc.UnaryInterceptor(withStatus),
+		grpc.ChainUnaryInterceptor(s.interceptors()...),
 	)
 	runtimeapi.RegisterRuntimeServiceServer(g, s)
 	runtimeapi.RegisterImageServiceServer(g, s)
@@ -142,6 +142,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.streams.close()
 	stopGracefully(g)
 	return err
+}
+
+func (s *Server) interceptors() []grpc.UnaryServerInterceptor {
+	if s.config.Interceptor == nil {
+		return []grpc.UnaryServerInterceptor{withStatus}
+	}
+	return []grpc.UnaryServerInterceptor{withStatus, s.config.Interceptor}
 }
 
 // stopGracefully lets calls under way finish for a moment.

@@ -39,13 +39,16 @@ func (s *Server) running(id string) (*container, error) {
 
 // execSpec is the container's own process with another command, environment and terminal: the same user, groups,
 // capabilities and working directory.
-func (c *container) execSpec(cmd, request []string, tty bool) (specs.Process, error) {
+func (s *Server) execSpec(c *container, cmd, request []string, tty bool) (specs.Process, error) {
 	p := *c.record.Process
 	env, err := c.env.merge(request, tty)
 	if err != nil {
 		return p, err
 	}
 	p.Args, p.Env, p.Terminal, p.ConsoleSize = cmd, env, tty, nil
+	if s.config.ExecProcess != nil {
+		s.config.ExecProcess(&p)
+	}
 	return p, nil
 }
 

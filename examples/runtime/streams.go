@@ -37,7 +37,7 @@ func newStreams(s *Server) (*streams, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	st := &streams{Server: server, sessions: streaming.New(streaming.Options{}), listener: &trackingListener{Listener: l}}
+	st := &streams{Server: server, sessions: streaming.New(streaming.Options{Now: s.config.Now}), listener: &trackingListener{Listener: l}}
 	st.http = &http.Server{
 		Handler:           untilGone(st.sessions.Handler(server)),
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,6 +223,28 @@ func TestTokens(t *testing.T) {
 				t.Errorf("made-up token = %v, want 404", err)
 			}
 		})
+	})
+}
+
+// TestTokenLate uses a token after its time, which is told by a clock of the test's.
+func TestTokenLate(t *testing.T) {
+	t.Run("STK-2 a token that is used too late is refused", func(t *testing.T) {
+		var ahead atomic.Int64
+		config := newConfig(t)
+		config.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		c := startSleeper(t, serve(t, config).Node)
+		resp, err := c.Node.Exec(runtimetest.Context(t), &runtimeapi.ExecRequest{ContainerId: c.ID, Cmd: cmd(), Stdout: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ahead.Store(int64(2 * time.Minute))
+		e, err := runtimetest.Executor(runtimetest.SPDY, resp.GetUrl())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.StreamWithContext(runtimetest.Context(t), remotecommand.StreamOptions{Stdout: io.Discard}); !notFound(err) {
+			t.Errorf("late use = %v, want 404", err)
+		}
 	})
 }
 

@@ -111,7 +111,7 @@ func (c *Conn) Send(v any, files ...*os.File) error {
 	return err
 }
 
-// Receive reads one packet into v and returns the files that came with it. The end of the connection is io.EOF.
+// Receive reads one packet into v and returns the files that came with it. The end of the connection wraps io.EOF.
 func (c *Conn) Receive(v any) ([]*os.File, error) {
 	buf, oob := make([]byte, maxPacket), make([]byte, unix.CmsgSpace(4*4))
 	n, oobn, _, _, err := c.c.ReadMsgUnix(buf, oob)

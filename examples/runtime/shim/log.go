@@ -3,6 +3,7 @@ package shim
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -24,6 +25,9 @@ func openLog(path string) (*criLog, error) {
 	l := &criLog{path: path, now: time.Now}
 	if path == "" {
 		return l, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
 	}
 	return l, l.reopen()
 }
