@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/lanyard-dev/lanyard/credprovider/pulled"
 	"github.com/lanyard-dev/lanyard/examples/gates"
 )
 
@@ -50,6 +51,14 @@ type Config struct {
 	// TrustedExecUsers and TrustedExecGroups may send reserved environment names: the API server's client identity.
 	TrustedExecUsers  []string `json:"trustedExecUsers,omitempty"`
 	TrustedExecGroups []string `json:"trustedExecGroups,omitempty"`
+	// ImageCredentialProviderConfig is the credential providers' configuration, a file or a folder of files, and
+	// ImageCredentialProviderBinDir the folder of their plugins. Both or neither.
+	ImageCredentialProviderConfig string `json:"imageCredentialProviderConfig,omitempty"`
+	ImageCredentialProviderBinDir string `json:"imageCredentialProviderBinDir,omitempty"`
+	// ImagePullCredentialsVerificationPolicy says which images on the node a pod may use that did not pull them; empty is
+	// NeverVerifyPreloadedImages. PreloadedImagesVerificationAllowlist are the images of NeverVerifyAllowlistedImages.
+	ImagePullCredentialsVerificationPolicy pulled.PolicyName `json:"imagePullCredentialsVerificationPolicy,omitempty"`
+	PreloadedImagesVerificationAllowlist   []string          `json:"preloadedImagesVerificationAllowlist,omitempty"`
 	// SyncFrequency is how often the runtime is asked what changed; 0 is half a second.
 	SyncFrequency metav1.Duration `json:"syncFrequency,omitempty"`
 	// RestartBackoff is the first wait of a container that ends again and again; 0 is ten seconds.
@@ -93,6 +102,12 @@ func (c Config) Validate() error {
 	need("tlsCertFile", c.TLSCertFile)
 	need("tlsPrivateKeyFile", c.TLSPrivateKeyFile)
 	need("clientCAFile", c.ClientCAFile)
+	if (c.ImageCredentialProviderConfig == "") != (c.ImageCredentialProviderBinDir == "") {
+		faults = append(faults, errors.New("imageCredentialProviderConfig and imageCredentialProviderBinDir: one without the other"))
+	}
+	if _, err := c.pullPolicy(); err != nil {
+		faults = append(faults, err)
+	}
 	if c.Authorization != "" && c.Authorization != Webhook && c.Authorization != AlwaysAllow {
 		faults = append(faults, fmt.Errorf("authorizationMode: %q is neither Webhook nor AlwaysAllow", c.Authorization))
 	}
@@ -104,6 +119,10 @@ func (c Config) minor() int {
 		return gates.MaxMinor
 	}
 	return c.EmulatedMinor
+}
+
+func (c Config) pullPolicy() (pulled.Policy, error) {
+	return pulled.NewPolicy(c.ImagePullCredentialsVerificationPolicy, c.PreloadedImagesVerificationAllowlist)
 }
 
 func (c Config) relist() time.Duration { return c.SyncFrequency.Duration }

@@ -22,6 +22,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/metrics"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/pods"
+	"github.com/lanyard-dev/lanyard/examples/kubelet/puller"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/server"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	exec "github.com/lanyard-dev/lanyard/execaudit/kubelet"
@@ -35,6 +36,7 @@ type Kubelet struct {
 	log      *slog.Logger
 	listener net.Listener
 	runtime  *runtimeClients
+	images   *puller.Puller
 	node     *node
 	pods     *pods.Manager
 	events   record.EventBroadcaster
@@ -88,6 +90,9 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 		Gates:   gate,
 		Events:  recorder,
 	})
+	if k.images, err = k.imagePuller(client, gate, meters, recorder); err != nil {
+		return nil, err
+	}
 	groups, err := admission.NewGate(config.minor(), gate.Enabled(gates.SupplementalGroupsPolicy))
 	if err != nil {
 		return nil, err
@@ -95,7 +100,7 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 	k.pods = pods.New(pods.Options{
 		Node: config.NodeName, Root: config.RootDirectory, Client: client,
 		Runtime: k.runtime.runtime, Images: k.runtime.images,
-		Puller: pods.DirectPuller{Images: k.runtime.images},
+		Puller: k.images,
 		Admit:  groupsAdmitter{groups, k.node.supportsGroupsPolicy},
 		Events: recorder, Recorder: meters, Log: log,
 		Relist: config.relist(), Backoff: config.RestartBackoff.Duration,
@@ -195,10 +200,14 @@ func (k *Kubelet) Run(ctx context.Context) error {
 }
 
 // runPods starts once the runtime has said what it can, because admission depends
-// on it.
+// on it, and which images it has, because pulls that a crash ended depend on that.
 func (k *Kubelet) runPods(ctx context.Context) error {
 	for {
-		if _, err := k.node.learn(ctx); err == nil {
+		_, err := k.node.learn(ctx)
+		if err == nil {
+			err = k.images.Recover(ctx)
+		}
+		if err == nil {
 			return k.pods.Run(ctx)
 		}
 		select {

@@ -70,6 +70,10 @@ func (r *Request) Create(ctx context.Context, name string, object runtime.Object
 	if err != nil {
 		return nil, err
 	}
+	if req.UID != "" && req.UID != account.UID {
+		return nil, apierrors.NewConflict(corev1.Resource("serviceaccounts"), name,
+			fmt.Errorf("the UID in the token request (%s) is not that of the service account (%s)", req.UID, account.UID))
+	}
 	out := req.DeepCopy()
 	r.complete(out, account)
 	if err := check(out, account); err != nil {

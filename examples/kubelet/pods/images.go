@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
@@ -19,34 +20,8 @@ type Puller interface {
 	// Ensure returns the reference by which the runtime runs the container's
 	// image, after a pull if the container's pull policy asks for one.
 	Ensure(ctx context.Context, pod *corev1.Pod, container *corev1.Container) (ref string, err error)
-}
-
-// DirectPuller pulls without credentials.
-type DirectPuller struct {
-	Images runtimeapi.ImageServiceClient
-}
-
-// Ensure returns the ID of the container's image, pulled if need be. The error
-// unwraps to ErrImageNeverPull where the policy forbids it.
-func (p DirectPuller) Ensure(ctx context.Context, _ *corev1.Pod, container *corev1.Container) (string, error) {
-	policy := PullPolicy(container)
-	if policy != corev1.PullAlways {
-		status, err := p.Images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: container.Image}})
-		if err != nil {
-			return "", err
-		}
-		if id := status.GetImage().GetId(); id != "" {
-			return id, nil
-		}
-		if policy == corev1.PullNever {
-			return "", fmt.Errorf("image %q: %w", container.Image, ErrImageNeverPull)
-		}
-	}
-	pulled, err := p.Images.PullImage(ctx, &runtimeapi.PullImageRequest{Image: &runtimeapi.ImageSpec{Image: container.Image}})
-	if err != nil {
-		return "", err
-	}
-	return pulled.GetImageRef(), nil
+	// Forget lets go of what is kept for a pod that is gone.
+	Forget(pod types.UID)
 }
 
 // PullPolicy returns the container's policy or, where it has none, the one that

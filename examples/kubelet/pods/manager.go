@@ -133,6 +133,7 @@ func (m *Manager) want(ctx context.Context, pod *corev1.Pod) {
 func (m *Manager) start(ctx context.Context, w *worker) {
 	m.wait.Go(func() {
 		w.run(ctx)
+		m.Puller.Forget(w.uid)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.workers[w.uid] == w {
