@@ -148,7 +148,10 @@ func (l *crashLoad) execs(ctx context.Context, worker int) {
 	for i := 0; ctx.Err() == nil; i++ {
 		id := fmt.Sprintf("crash-%d-%d", worker, i)
 		s := &runtimetest.Session{Cmd: cmd(), Env: auditID(id), TTY: worker == 1}
-		err := l.sleeper.Exec(ctx, s)
+		// A client of SPDY may wait half a minute for an answer from a server that was killed.
+		short, cancel := context.WithTimeout(ctx, 3*time.Second)
+		err := l.sleeper.Exec(short, s)
+		cancel()
 		if s.Out.Len() > 0 {
 			l.mu.Lock()
 			l.seen[id] = true
@@ -203,6 +206,7 @@ func (l *crashLoad) pulls(ctx context.Context, t *testing.T) {
 			continue
 		}
 		_, _ = l.node.Images.RemoveImage(ctx, &runtimeapi.RemoveImageRequest{Image: spec})
+		pause(ctx)
 	}
 }
 

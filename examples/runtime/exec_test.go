@@ -53,7 +53,7 @@ func TestExecEnvironment(t *testing.T) {
 					name = string(protocol) + " tty"
 				}
 				t.Run("EXA-17 EXA-19 "+name, func(t *testing.T) {
-					s := n.exec(t, c, runtimetest.Session{Cmd: cmd(), Env: auditEnv, TTY: tty, Protocol: protocol})
+					s := n.exec(t, c, &runtimetest.Session{Cmd: cmd(), Env: auditEnv, TTY: tty, Protocol: protocol})
 					r, err := report.Parse(s.Out.Bytes())
 					if err != nil {
 						t.Fatal(err)
@@ -141,11 +141,11 @@ func TestExecSession(t *testing.T) {
 		c := startSleeper(t, n.Node)
 		for _, protocol := range protocols {
 			t.Run("STK-2 streams and exit code over "+string(protocol), func(t *testing.T) {
-				s := n.exec(t, c, runtimetest.Session{Cmd: cmd("print", "out\n", "err\n"), Protocol: protocol})
+				s := n.exec(t, c, &runtimetest.Session{Cmd: cmd("print", "out\n", "err\n"), Protocol: protocol})
 				if s.Out.String() != "out\n" || s.Err.String() != "err\n" || s.Code != 0 {
 					t.Errorf("got %q, %q, %d", s.Out.String(), s.Err.String(), s.Code)
 				}
-				if s := n.exec(t, c, runtimetest.Session{Cmd: cmd("print", "x", "", "42"), Protocol: protocol}); s.Code != 42 {
+				if s := n.exec(t, c, &runtimetest.Session{Cmd: cmd("print", "x", "", "42"), Protocol: protocol}); s.Code != 42 {
 					t.Errorf("exit code = %d, want 42", s.Code)
 				}
 			})

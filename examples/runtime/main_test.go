@@ -109,18 +109,18 @@ type node struct {
 }
 
 // exec runs the session; where the runtime may cut a WebSocket short, it runs it again until there is output.
-func (n node) exec(t testing.TB, c *runtimetest.Container, s runtimetest.Session) *runtimetest.Session {
+func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Session) *runtimetest.Session {
 	t.Helper()
 	for range 20 {
-		try := s
-		err := c.Exec(runtimetest.Context(t), &try)
+		try := &runtimetest.Session{Cmd: s.Cmd, Env: s.Env, TTY: s.TTY, Protocol: s.Protocol}
+		err := c.Exec(runtimetest.Context(t), try)
 		if n.cuts && s.Protocol == runtimetest.WebSocket && (err != nil || try.Out.Len() == 0) {
 			continue
 		}
 		if err != nil {
 			t.Fatalf("exec %q: %v; stderr %q", s.Cmd, err, try.Err.String())
 		}
-		return &try
+		return try
 	}
 	t.Fatalf("exec %q: no output in 20 runs", s.Cmd)
 	return nil

@@ -258,11 +258,11 @@ func TestClientGone(t *testing.T) {
 	c := startSleeper(t, n.Node)
 	for _, tt := range []struct {
 		name string
-		s    runtimetest.Session
+		s    *runtimetest.Session
 	}{
-		{"silent process", runtimetest.Session{Cmd: cmd("ignore")}},
-		{"silent process with a terminal", runtimetest.Session{Cmd: cmd("ignore"), TTY: true}},
-		{"flooding process", runtimetest.Session{Cmd: cmd("flood", "1000000000000")}},
+		{"silent process", &runtimetest.Session{Cmd: cmd("ignore")}},
+		{"silent process with a terminal", &runtimetest.Session{Cmd: cmd("ignore"), TTY: true}},
+		{"flooding process", &runtimetest.Session{Cmd: cmd("flood", "1000000000000")}},
 	} {
 		t.Run("STK-2 the process ends with its client: "+tt.name, func(t *testing.T) {
 			before := len(processes(t, c))
@@ -270,7 +270,7 @@ func TestClientGone(t *testing.T) {
 			shown, out := io.Pipe()
 			tt.s.Stdout = out
 			done := make(chan error, 1)
-			go func() { done <- c.Exec(ctx, &tt.s) }()
+			go func() { done <- c.Exec(ctx, tt.s) }()
 			if _, err := shown.Read(make([]byte, 4)); err != nil {
 				t.Fatal(err)
 			}

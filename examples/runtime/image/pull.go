@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"runtime"
 
@@ -23,7 +24,9 @@ func (s *Store) Pull(ctx context.Context, ref string, auth authn.AuthConfig) (Im
 	if err != nil {
 		return Image{}, err
 	}
-	remoteImage, digest, err := fetch(ctx, parsed, auth)
+	connections := transport()
+	defer connections.CloseIdleConnections()
+	remoteImage, digest, err := fetch(ctx, parsed, auth, connections)
 	if err != nil {
 		return Image{}, err
 	}
@@ -44,11 +47,11 @@ func (s *Store) Pull(ctx context.Context, ref string, auth authn.AuthConfig) (Im
 }
 
 // fetch asks the registry for the manifest, of this machine's platform where there are several.
-func fetch(ctx context.Context, ref name.Reference, auth authn.AuthConfig) (v1.Image, v1.Hash, error) {
+func fetch(ctx context.Context, ref name.Reference, auth authn.AuthConfig, over http.RoundTripper) (v1.Image, v1.Hash, error) {
 	d, err := remote.Get(ref,
 		remote.WithContext(ctx),
 		remote.WithAuth(authn.FromConfig(auth)),
-		remote.WithTransport(transport()),
+		remote.WithTransport(over),
 		remote.WithPlatform(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}),
 	)
 	if err != nil {

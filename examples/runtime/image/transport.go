@@ -23,9 +23,8 @@ func transport() *http.Transport {
 			return &impatientConn{c}, nil
 		},
 		TLSHandshakeTimeout: 10 * time.Second,
-		// A short life: an idle connection is a goroutine and a descriptor that nobody will use again.
-		IdleConnTimeout:   time.Second,
-		ForceAttemptHTTP2: true,
+		IdleConnTimeout:     time.Second,
+		ForceAttemptHTTP2:   true,
 	}
 }
 

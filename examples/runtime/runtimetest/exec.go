@@ -1,7 +1,6 @@
 package runtimetest
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,7 +36,7 @@ type Session struct {
 	Stdout   io.Writer                       // nil collects into Out
 	Sizes    remotecommand.TerminalSizeQueue // nil for none
 
-	Out, Err bytes.Buffer
+	Out, Err Buffer
 	Code     int
 }
 
