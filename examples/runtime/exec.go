@@ -26,7 +26,7 @@ type call struct {
 	tty  bool
 }
 
-// Exec prepares an exec session and returns the URL at which it starts. The environment of the request waits for the
+// exec prepares an exec session and returns the URL at which it starts. The environment of the request waits for the
 // stream under the URL's token. What no process could be given is refused here, where the kubelet sees why.
 func (s *Server) exec(req *runtimeapi.ExecRequest) (*runtimeapi.ExecResponse, error) {
 	if _, err := s.running(req.GetContainerId()); err != nil {
