@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -98,21 +99,22 @@ func informs(t *testing.T, c *cluster) {
 	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
 		t.Fatal("no sync")
 	}
-	expect := func(want ...string) {
+	expect := func(want string) {
 		t.Helper()
-		for len(want) > 0 {
-			select {
-			case got := <-events:
-				if got != want[0] {
-					t.Fatalf("event %q, want %q", got, want[0])
-				}
-				want = want[1:]
-			case <-time.After(10 * time.Second):
-				t.Fatalf("no event %q", want[0])
+		select {
+		case got := <-events:
+			if got != want {
+				t.Fatalf("event %q, want %q", got, want)
 			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no event %q", want)
 		}
 	}
-	expect("add one", "add web")
+	initial := []string{<-events, <-events} // HasSynced promised them
+	slices.Sort(initial)
+	if !slices.Equal(initial, []string{"add one", "add web"}) {
+		t.Fatalf("initial events = %q", initial)
+	}
 	pods := client.CoreV1().Pods("default")
 	must(pods.Create(t.Context(), pod("late", "", "c"), metav1.CreateOptions{}))(t)
 	binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "late"}, Target: corev1.ObjectReference{Kind: "Node", Name: "n1"}}

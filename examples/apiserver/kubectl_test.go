@@ -2,7 +2,6 @@ package apiserver_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -101,13 +100,4 @@ func contains(t testing.TB, what, text string, parts ...string) {
 			t.Errorf("%s = %q, want it to contain %q", what, text, part)
 		}
 	}
-}
-
-func unmarshal[T any](t testing.TB, text string) T {
-	t.Helper()
-	var value T
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		t.Fatalf("%v in %q", err, text)
-	}
-	return value
 }

@@ -32,11 +32,34 @@ func TestRedaction(t *testing.T) {
 	})
 }
 
+// capture is what klog writes to in these tests: nothing is kept until somebody asks for it. klog's logger cannot be
+// replaced while a server runs.
+type capture struct {
+	mu   sync.Mutex
+	text *strings.Builder
+}
+
+var logged capture
+
+func (c *capture) logger() logr.Logger {
+	return funcr.New(func(_, args string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.text != nil {
+			c.text.WriteString(args + "\n")
+		}
+	}, funcr.Options{Verbosity: 5})
+}
+
+func (c *capture) set(text *strings.Builder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text = text
+}
+
 // captureLog raises the verbosity to that of request logs and returns what was logged since.
 func captureLog(t *testing.T) func() string {
 	t.Helper()
-	var mu sync.Mutex
-	var text strings.Builder
 	set := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(set)
 	verbosity := func(v string) {
@@ -44,19 +67,16 @@ func captureLog(t *testing.T) func() string {
 			t.Fatal(err)
 		}
 	}
+	text := &strings.Builder{}
+	logged.set(text)
 	verbosity("5")
-	klog.SetLogger(funcr.New(func(_, args string) {
-		mu.Lock()
-		defer mu.Unlock()
-		text.WriteString(args + "\n")
-	}, funcr.Options{Verbosity: 5}))
 	t.Cleanup(func() {
 		verbosity("0")
-		klog.SetLogger(logr.Discard())
+		logged.set(nil)
 	})
 	return func() string {
-		mu.Lock()
-		defer mu.Unlock()
+		logged.mu.Lock()
+		defer logged.mu.Unlock()
 		return text.String()
 	}
 }

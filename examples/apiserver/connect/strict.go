@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/apimachinery/pkg/util/httpstream" //lint:ignore SA1019 client-go's Upgrader is written in these types
 	clientspdy "k8s.io/client-go/transport/spdy"
 )
 

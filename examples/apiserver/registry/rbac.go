@@ -1,8 +1,9 @@
 package registry
 
 import (
+	"strings"
+
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -72,9 +73,12 @@ func roleBindings() resource[*rbacv1.RoleBinding] {
 	}
 }
 
-// pathSegment allows the colons of names such as system:node.
-func pathSegment(name string, prefix bool) []string {
-	return path.ValidatePathSegmentName(name, prefix)
+// pathSegment allows the colons of names such as system:node, and nothing that would be more than one step of a path.
+func pathSegment(name string, _ bool) []string {
+	if name == "." || name == ".." || strings.ContainsAny(name, "/%") {
+		return []string{"may not be '.' or '..' or contain '/' or '%'"}
+	}
+	return nil
 }
 
 // complete fills in the API groups that clients may leave out.
