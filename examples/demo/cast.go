@@ -22,6 +22,8 @@ func people() []person {
 		{"alice", []string{"dev"}, "may exec into pods"},
 		{"bob", []string{"dev"}, "may exec into pods"},
 		{"mallory", []string{"dev", "node-debuggers"}, "may exec, and may use nodes/proxy"},
+		{"lister", nil, "may get nodes/pods"},
+		{"reader", nil, "may get nodes/proxy"},
 		{"admin", []string{"system:masters"}, "may do everything"},
 	}
 }
@@ -51,6 +53,28 @@ kind: ClusterRoleBinding
 metadata: {name: node-debuggers}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: node-debugger}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: node-debuggers}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: lister}
+rules: [{apiGroups: [""], resources: [nodes/pods], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: lister}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: lister}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: lister}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: reader}
+rules: [{apiGroups: [""], resources: [nodes/proxy], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: reader}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
 `
 
 // runPod runs the story's pod: one static program, no shell, on that node.

@@ -7,5 +7,6 @@ func Scenes() []Scene {
 		withoutShell(),
 		spoofed(),
 		olderRuntime(),
+		leastPrivilege(),
 	}
 }

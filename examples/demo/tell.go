@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/examples/kubelet"
 	"github.com/lanyard-dev/lanyard/examples/stack"
 )
 
@@ -47,17 +48,21 @@ func Keep(ctx context.Context, dir string) error {
 	return stage.Stack.Stop()
 }
 
-// Open starts the stack of the story: a node on our runtime, one on containerd, a
-// pod on each, and its people.
+// Open starts the stack of the story: two nodes on our runtime, the second with a
+// hardened kubelet, one on containerd, a pod on each, and its people.
 func Open(ctx context.Context, dir string, out *os.File) (_ *Stage, err error) {
-	fmt.Fprintln(out, "Starting an API server, two nodes (one on our runtime, one on containerd) and a registry ...")
+	fmt.Fprintln(out, "Starting an API server, three nodes (two on our runtime, one on containerd) and a registry ...")
 	manifest := filepath.Join(dir, "people.yaml")
 	if err := os.WriteFile(manifest, []byte(permissions), 0o644); err != nil {
 		return nil, err
 	}
 	s, err := stack.Start(ctx, stack.Options{
 		Dir: dir, ExecGates: true, Manifests: []string{manifest},
-		Nodes: []stack.Node{{Name: "node-1"}, {Name: "node-2", Runtime: stack.Containerd}},
+		Nodes: []stack.Node{
+			{Name: "node-1"},
+			{Name: "node-2", Runtime: stack.Containerd},
+			{Name: "node-3", Configure: func(c *kubelet.Config) { c.HardenedVerbs = true }},
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -77,7 +82,7 @@ func (s *Stage) prepare(ctx context.Context) error {
 		}
 		s.Users[p.name] = file
 	}
-	for _, pod := range []struct{ name, node string }{{"web", "node-1"}, {"web-containerd", "node-2"}} {
+	for _, pod := range []struct{ name, node string }{{"web", "node-1"}, {"web-containerd", "node-2"}, {"web-hardened", "node-3"}} {
 		if err := s.runPod(ctx, pod.name, pod.node); err != nil {
 			return err
 		}

@@ -79,16 +79,7 @@ func common(t *testing.T) *cluster {
 			shared.err = err
 			return
 		}
-		shared.cluster, shared.err = startCluster(dir, stack.Options{
-			ExecGates: true,
-			Nodes: []stack.Node{
-				{Name: ours},
-				{Name: old, Runtime: stack.OldLanyard},
-				{Name: containerd, Runtime: stack.Containerd},
-				{Name: gateOff, Configure: func(c *kubelet.Config) { delete(c.FeatureGates, "ExecEnvVar") }},
-				{Name: strict, Runtime: stack.OldLanyard, Configure: func(c *kubelet.Config) { c.RequireExecEnvSupport = true }},
-			},
-		})
+		shared.cluster, shared.err = startShared(dir)
 	})
 	if shared.err != nil {
 		t.Fatal(shared.err)
@@ -96,8 +87,46 @@ func common(t *testing.T) *cluster {
 	return shared.cluster
 }
 
-// own starts a cluster for one test and checks that it leaves nothing.
+func startShared(dir string) (*cluster, error) {
+	c, err := startCluster(dir, stack.Options{
+		ExecGates: true,
+		Nodes: []stack.Node{
+			{Name: ours},
+			{Name: old, Runtime: stack.OldLanyard},
+			{Name: containerd, Runtime: stack.Containerd},
+			{Name: gateOff, Configure: func(c *kubelet.Config) { delete(c.FeatureGates, "ExecEnvVar") }},
+			{Name: strict, Runtime: stack.OldLanyard, Configure: func(c *kubelet.Config) { c.RequireExecEnvSupport = true }},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for _, node := range []string{ours, old, containerd, gateOff, strict} {
+		if _, err := c.run(ctx, pod(node, node)); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// own starts a cluster for one test, with a pod on each node, and checks that it
+// leaves nothing.
 func own(t *testing.T, o stack.Options) *cluster {
+	t.Helper()
+	c := ownWithoutPods(t, o)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, n := range o.Nodes {
+		if _, err := c.run(ctx, pod(n.Name, n.Name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func ownWithoutPods(t *testing.T, o stack.Options) *cluster {
 	t.Helper()
 	parts.Need(t, needed...)
 	// Sockets have short names, which a test's own folder does not.
@@ -148,11 +177,6 @@ func startCluster(dir string, o stack.Options) (_ *cluster, err error) {
 	c := &cluster{Stack: s, dir: dir}
 	if c.alice, err = s.User("alice", "dev"); err == nil {
 		c.bob, err = s.User("bob", "dev")
-	}
-	for _, n := range o.Nodes {
-		if err == nil {
-			_, err = c.run(ctx, pod(n.Name, n.Name))
-		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Stop())

@@ -21,7 +21,7 @@ import (
 )
 
 // heartbeat is how often the node says that it is there.
-const heartbeat = 5 * time.Second
+const heartbeat = 2 * time.Second
 
 // node keeps the node's object true: it registers, and reports what the runtime
 // can and whether it answers.

@@ -13,17 +13,25 @@ import (
 	supkubelet "github.com/lanyard-dev/lanyard/supgroups/kubelet"
 )
 
-// reject says that the node does not take the pod, once.
+// reject says that the node does not take the pod, once: the pod may come by again
+// before the API server's word of its end does.
 func (w *worker) reject(ctx context.Context, pod *corev1.Pod) error {
+	if w.rejected {
+		return nil
+	}
 	status := pod.Status.DeepCopy()
 	status.Phase = corev1.PodFailed
 	status.Reason = w.admission.Reason
 	status.Message = w.admission.Message
+	if err := w.write(ctx, pod, status); err != nil {
+		return err
+	}
+	w.rejected = true
 	if w.m.Recorder != nil {
 		w.m.Recorder.Rejected(w.admission.Reason)
 	}
 	w.m.Events.Event(pod, corev1.EventTypeWarning, w.admission.Reason, w.admission.Message)
-	return w.write(ctx, pod, status)
+	return nil
 }
 
 // report writes the pod's status if it is not what the API server has.
@@ -114,7 +122,7 @@ func (w *worker) fill(out *corev1.ContainerStatus, s *runtimeapi.ContainerStatus
 	out.ContainerID = "cri://" + s.GetId()
 	out.ImageID = s.GetImageRef()
 	out.RestartCount = int32(s.GetMetadata().GetAttempt())
-	if w.admission != nil && w.admission.UserReported {
+	if w.admission.UserReported {
 		out.User = supkubelet.ContainerUser(s.GetUser())
 	}
 	switch s.GetState() {

@@ -20,11 +20,12 @@ func (w *worker) sync(ctx context.Context, pod *corev1.Pod) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	if w.admission == nil {
-		a := w.m.Admit.Admit(pod)
-		w.admission = &a
-	}
+	// Asked anew each time: a runtime may have lost a feature since. What runs goes on, what is made anew must be admitted.
+	w.admission = w.m.Admit.Admit(pod)
 	if w.admission.Rejected {
+		if found.running(pod) {
+			return 0, w.report(ctx, pod)
+		}
 		return 0, w.reject(ctx, pod)
 	}
 	sandbox, err := w.ensureSandbox(ctx, pod, found)
@@ -57,6 +58,16 @@ func (f found) latest(name string) *runtimeapi.Container {
 		}
 	}
 	return nil
+}
+
+// running reports whether every container of the pod runs, so that none has to be made.
+func (f found) running(pod *corev1.Pod) bool {
+	for _, c := range pod.Spec.Containers {
+		if last := f.latest(c.Name); last == nil || last.GetState() != runtimeapi.ContainerState_CONTAINER_RUNNING {
+			return false
+		}
+	}
+	return true
 }
 
 // ensureSandbox returns a sandbox that is ready, a new one if the pod has none.

@@ -19,7 +19,8 @@ type worker struct {
 	pod     *corev1.Pod // the latest the API server said
 	removed bool        // the API server no longer has it
 
-	admission *Admission           // the worker's alone
+	admission Admission            // the worker's alone, as are those below
+	rejected  bool                 // said once
 	problems  map[string]problem   // by container: why it does not run
 	retryAt   map[string]time.Time // by container
 	failures  int                  // of whole steps, in a row
