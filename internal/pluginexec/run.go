@@ -75,11 +75,22 @@ func Run(ctx context.Context, command Command) (Result, error) {
 	defer cancel(nil)
 	stdout := &bounded{limit: command.stdoutLimit(), overflow: func() { cancel(errOverflow) }}
 	stderr := &tail{}
-	process := build(ctx, command, stdout, stderr)
-	if err := process.Start(); err != nil {
+	output, err := newPipe(stdout)
+	if err != nil {
 		return Result{}, startError(command.Path, err)
 	}
-	err := process.Wait()
+	process := build(ctx, command, output.writer, stderr)
+	if err := process.Start(); err != nil {
+		output.abandon()
+		return Result{}, startError(command.Path, err)
+	}
+	output.start()
+	err = process.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		output.finish(0) // standard error has waited already
+	} else {
+		output.finish(DrainTime)
+	}
 	if stdout.over {
 		return Result{}, &OutputTooLargeError{Path: command.Path, Limit: stdout.limit, Stderr: stderr.data}
 	}
@@ -111,7 +122,7 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return timed, func(cause error) { cancel(cause); stop() }
 }
 
-func build(ctx context.Context, command Command, stdout, stderr io.Writer) *exec.Cmd {
+func build(ctx context.Context, command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
 	process := exec.CommandContext(ctx, command.Path, command.Args...)
 	process.Path, process.Err = command.Path, nil // as the caller resolved it: not looked up again
 	process.Dir = command.Dir

@@ -1,0 +1,52 @@
+package pluginexec
+
+import (
+	"io"
+	"os"
+	"time"
+)
+
+// pipe carries a process's standard output to a writer. It is os/exec's own way but for the end: when a grandchild keeps
+// the pipe open, os/exec closes it after a while even if the reader has not had its turn, and loses what was written.
+type pipe struct {
+	reader, writer *os.File
+	into           io.Writer
+	done           chan struct{}
+}
+
+func newPipe(into io.Writer) (*pipe, error) {
+	r, w, err := os.Pipe()
+	return &pipe{reader: r, writer: w, into: into, done: make(chan struct{})}, err
+}
+
+// start begins to read. The process has the writer now.
+func (p *pipe) start() {
+	_ = p.writer.Close()
+	go func() {
+		defer close(p.done)
+		_, _ = io.Copy(p.into, p.reader)
+	}()
+}
+
+// finish returns once everything is read that the process had written before it ended; what a grandchild writes is waited
+// for no longer than wait.
+func (p *pipe) finish(wait time.Duration) {
+	defer p.reader.Close()
+	if p.reader.SetReadDeadline(time.Now().Add(wait)) != nil {
+		select {
+		case <-p.done:
+		case <-time.After(wait):
+			_ = p.reader.Close()
+			<-p.done
+		}
+		return
+	}
+	<-p.done
+	drain(p.into, p.reader)
+}
+
+// abandon closes a pipe that no process got.
+func (p *pipe) abandon() {
+	_ = p.writer.Close()
+	_ = p.reader.Close()
+}
