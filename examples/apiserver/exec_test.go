@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver"
@@ -53,6 +54,20 @@ func TestKubeletURL(t *testing.T) {
 			if strings.Contains(sent, secret) {
 				t.Errorf("the kubelet was sent %q in %s", secret, sent)
 			}
+		}
+	})
+	t.Run("EXA-10 EXA-11 without an audit policy the request still has an ID, and no placeholder", func(t *testing.T) {
+		c := start(t, func(o *apiserver.Options) { o.Audit = nil })
+		out := must(c.exec(t, c.admin(), session{}, "env"))(t)
+		if _, id, _ := strings.Cut(strings.TrimSpace(out), "="); uuid.Validate(id) != nil {
+			t.Errorf("environment = %q, want a UUID", out)
+		}
+	})
+	t.Run("EXA-7 EXA-25 the option reserves the whole prefix", func(t *testing.T) {
+		c := start(t, func(o *apiserver.Options) { o.Reserved = execaudit.ReservePrefix })
+		status := c.refusal(t, session{query: "env=KUBERNETES_SERVICE_HOST%3Dx"}, "env").ErrStatus
+		if status.Code != http.StatusUnprocessableEntity || status.Details.Causes[0].Field != "env[0].name" {
+			t.Errorf("status = %+v", status)
 		}
 	})
 	t.Run("EXA-12 ExecRequestID off appends nothing, Env still arrives", func(t *testing.T) {
