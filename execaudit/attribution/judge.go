@@ -73,9 +73,9 @@ func (e *Event) agrees(own, evidence *ticket) bool {
 	return s != nil && s.AuditID == evidence.id
 }
 
-// only returns the one request that has the ID, nil when there are none or several.
+// only returns the one request that has the ID, nil when there are none or several; the placeholder is no ID.
 func (t *ticket) only() *Session {
-	if t == nil || t.crowded {
+	if t == nil || t.crowded || t.id == Placeholder {
 		return nil
 	}
 	if accepted := t.accepted(); len(accepted) == 1 {

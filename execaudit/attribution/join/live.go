@@ -9,24 +9,51 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// Live takes what sources give as it comes, and tells the machine the time at every tick. It ends, with everything
-// answered, when all sources have ended or ctx is done. A source may also be a channel, of a webhook for example.
+// Live takes what sources give as it comes. At every tick it tells the machine the time: the tick's, or where a source is
+// still catching up with its past, the time that one has come to. It ends, with everything answered, when all sources
+// have ended or ctx is done. A source may be a channel of one's own making, of a webhook for example.
 func Live(ctx context.Context, m *attribution.Machine, sources []<-chan *lines.Batch, ticks <-chan time.Time, trouble Trouble) {
 	all := together(ctx, sources)
+	progress := make([]reached, len(sources))
 	for {
 		select {
-		case b, ok := <-all:
+		case a, ok := <-all:
 			if !ok {
 				m.Flush()
 				return
 			}
-			trouble.tell(b)
-			add(m, &b.Batch)
-			b.Release()
+			trouble.tell(a.batch)
+			add(m, &a.batch.Batch)
+			progress[a.source].note(a.batch.Latest())
+			a.batch.Release()
 		case t := <-ticks:
-			m.Advance(t)
+			m.Advance(common(progress, t))
 		}
 	}
+}
+
+// reached is how far a source has come.
+type reached struct {
+	at   time.Time
+	busy bool // it gave something since the last tick
+}
+
+func (r *reached) note(t time.Time) {
+	r.busy = true
+	if t.After(r.at) {
+		r.at = t
+	}
+}
+
+// common returns the time up to which every source has told what it has.
+func common(progress []reached, now time.Time) time.Time {
+	for i := range progress {
+		if p := &progress[i]; p.busy && p.at.Before(now) {
+			now = p.at
+		}
+		progress[i].busy = false
+	}
+	return now
 }
 
 func add(m *attribution.Machine, b *attribution.Batch) {
@@ -41,16 +68,21 @@ func add(m *attribution.Machine, b *attribution.Batch) {
 	}
 }
 
-func together(ctx context.Context, sources []<-chan *lines.Batch) <-chan *lines.Batch {
-	out := make(chan *lines.Batch)
+type arrival struct {
+	source int
+	batch  *lines.Batch
+}
+
+func together(ctx context.Context, sources []<-chan *lines.Batch) <-chan arrival {
+	out := make(chan arrival)
 	var running sync.WaitGroup
-	for _, s := range sources {
+	for i, s := range sources {
 		running.Add(1)
 		go func() {
 			defer running.Done()
 			for b := range s {
 				select {
-				case out <- b:
+				case out <- arrival{i, b}:
 				case <-ctx.Done():
 					return
 				}

@@ -1,0 +1,40 @@
+package attribution
+
+import (
+	"slices"
+	"strings"
+)
+
+// Filter chooses answers. Every field that is set has to match; the zero value matches all.
+type Filter struct {
+	// User is a user's name in full: the one who asked or the one impersonated, as fact or as claimed.
+	User string
+	// Group is a group of such a user.
+	Group string
+	// Namespace and Pod are where the process ran or, when nobody says, where its session was.
+	Namespace, Pod string
+	// Command is a part of the process's command line.
+	Command string
+}
+
+// Match reports whether a passes.
+func (f *Filter) Match(a *Answer) bool {
+	s := a.Session
+	if s == nil {
+		s = a.Claimed
+	}
+	if s == nil {
+		s = &Session{}
+	}
+	is := func(want, got, otherwise string) bool {
+		return want == "" || want == got || got == "" && want == otherwise
+	}
+	return f.matchUser(s) && is(f.Namespace, a.Event.Namespace, s.Namespace) && is(f.Pod, a.Event.Pod, s.Pod) &&
+		strings.Contains(a.Event.Command, f.Command)
+}
+
+func (f *Filter) matchUser(s *Session) bool {
+	actor := s.Actor()
+	return (f.User == "" || f.User == s.User.Name || f.User == actor.Name) &&
+		(f.Group == "" || slices.Contains(s.User.Groups, f.Group) || slices.Contains(actor.Groups, f.Group))
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+)
+
+// MaxPageEvents is how many answers a page shows; more would not stay usable.
+const MaxPageEvents = 50_000
+
+// ErrPageFull is returned by Page.Close, once the page is written, when there were more than MaxPageEvents answers.
+var ErrPageFull = errors.New("the page shows the first 50000 events only")
+
+//go:embed page.html
+var page []byte
+
+// dataMark is where the page's data goes.
+var dataMark = []byte("{{DATA}}")
+
+// Page collects answers for one HTML page, which is whole in itself: it loads nothing and its policy forbids it to.
+type Page struct {
+	w        io.Writer
+	sessions map[string]int
+	data     pageData
+}
+
+type pageData struct {
+	Sessions []pageSession `json:"sessions"`
+	Events   []pageEvent   `json:"events"`
+	Left     int           `json:"left"` // answers that found no room
+}
+
+type pageSession struct {
+	ID    string `json:"id"`
+	User  string `json:"user"`
+	Fact  bool   `json:"fact"` // the user was corroborated at least once
+	Pod   string `json:"pod"`
+	Begin int64  `json:"begin"` // milliseconds since 1970
+	End   int64  `json:"end"`   // 0 when it was not seen
+}
+
+type pageEvent struct {
+	At      int64  `json:"at"`
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Who     string `json:"who"`
+	Session int    `json:"session"`
+	Kind    string `json:"kind"`
+	PID     int    `json:"pid"`
+	Process string `json:"process"`
+	Parent  string `json:"parent"`
+	Pod     string `json:"pod"`
+	Command string `json:"command"`
+}
+
+// NewPage returns a page that Close writes to w.
+func NewPage(w io.Writer) *Page {
+	return &Page{w: w, sessions: map[string]int{}, data: pageData{Sessions: []pageSession{}, Events: []pageEvent{}}}
+}
+
+// Add takes one answer in.
+func (p *Page) Add(a *attribution.Answer) error {
+	if len(p.data.Events) == MaxPageEvents {
+		p.data.Left++
+		return nil
+	}
+	l := LineOf(a)
+	p.data.Events = append(p.data.Events, pageEvent{
+		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: Who(a), Session: p.session(a, &l),
+		Kind: l.Event, PID: l.Process.PID, Process: processText(l.Node, a.Event.Process), Parent: processText(l.Node, a.Event.Parent),
+		Pod: l.Namespace + "/" + l.Pod, Command: visible(l.Command),
+	})
+	return nil
+}
+
+// session returns the number of the lane in which an answer stands.
+func (p *Page) session(a *attribution.Answer, l *Line) int {
+	i, known := p.sessions[a.AuditID]
+	if !known {
+		i = len(p.data.Sessions)
+		p.sessions[a.AuditID] = i
+		p.data.Sessions = append(p.data.Sessions, pageSession{ID: a.AuditID, User: "-", Pod: l.Namespace + "/" + l.Pod, Begin: l.Time.UnixMilli()})
+	}
+	s := &p.data.Sessions[i]
+	if who := a.Session; who != nil {
+		*s = pageSession{a.AuditID, name(who), true, who.Namespace + "/" + who.Pod, who.Received.UnixMilli(), milli(who.Completed)}
+	} else if who := a.Claimed; who != nil && !s.Fact && who.AuditID == a.AuditID {
+		*s = pageSession{a.AuditID, Who(a), false, who.Namespace + "/" + who.Pod, who.Received.UnixMilli(), milli(who.Completed)}
+	}
+	return i
+}
+
+func milli(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func processText(node string, p attribution.Process) string {
+	if !p.Identified() {
+		return ""
+	}
+	text, _ := json.Marshal(p)
+	return node + string(text)
+}
+
+// Close writes the page.
+func (p *Page) Close() error {
+	data, err := json.Marshal(p.data) // escapes <, > and &, so that no text ends the script element
+	if err != nil {
+		return err
+	}
+	if _, err := p.w.Write(bytes.Replace(page, dataMark, data, 1)); err != nil {
+		return err
+	}
+	if p.data.Left > 0 {
+		return ErrPageFull
+	}
+	return nil
+}

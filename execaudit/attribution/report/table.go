@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+)
+
+// Table writes answers as lines of columns, as they come: their widths are fixed, so that nothing has to be held back.
+type Table struct {
+	w     io.Writer
+	begun bool
+}
+
+// NewTable returns a writer to w.
+func NewTable(w io.Writer) *Table {
+	return &Table{w: w}
+}
+
+const tableFormat = "%-23s  %-12s  %-24s  %-24s  %-7s  %-8s  %s\n"
+
+// Add writes one answer. A user who is no fact stands in parentheses with a question mark: (alice?). Control characters
+// of logs are replaced, so that a command line cannot write on the terminal.
+func (t *Table) Add(a *attribution.Answer) error {
+	if err := t.begin(); err != nil {
+		return err
+	}
+	l := LineOf(a)
+	command := l.Command
+	if command == "" {
+		command = "-"
+	}
+	if a.Verdict != attribution.Corroborated {
+		command += "  # " + string(a.Reason)
+	}
+	_, err := fmt.Fprintf(t.w, tableFormat, l.Time.UTC().Format("2006-01-02 15:04:05.000"), l.Verdict, visible(Who(a)),
+		visible(l.Namespace+"/"+l.Pod), strconv.Itoa(l.Process.PID), l.Event, visible(command))
+	return err
+}
+
+func (t *Table) begin() error {
+	if t.begun {
+		return nil
+	}
+	t.begun = true
+	_, err := fmt.Fprintf(t.w, tableFormat, "TIME", "VERDICT", "USER", "POD", "PID", "EVENT", "COMMAND")
+	return err
+}
+
+// Close does nothing: every line is written at once.
+func (t *Table) Close() error {
+	return nil
+}
+
+// Who returns how an answer names its user: "alice", "bob (by alice)" for one impersonated, "(alice?)" for a claim, "-" for nobody.
+func Who(a *attribution.Answer) string {
+	switch {
+	case a.Session != nil:
+		return name(a.Session)
+	case a.Claimed != nil:
+		return "(" + name(a.Claimed) + "?)"
+	}
+	return "-"
+}
+
+func name(s *attribution.Session) string {
+	if s.Impersonated != nil {
+		return s.Impersonated.Name + " (by " + s.User.Name + ")"
+	}
+	return s.User.Name
+}
+
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != utf8.RuneError {
+			return r
+		}
+		return '·'
+	}, text)
+}

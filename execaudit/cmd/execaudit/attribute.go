@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/auditlog"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/join"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/journal"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
+)
+
+// attribute is one run of the command.
+type attribute struct {
+	streams
+	code                    *int
+	audit, events, journals []string
+	filter                  attribution.Filter
+	options                 attribution.Options
+	format, node            string
+	follow                  bool
+
+	faults  faults
+	matched int
+}
+
+func newAttribute(s streams, code *int) *cobra.Command {
+	a := &attribute{streams: s, code: code}
+	cmd := &cobra.Command{
+		Use:   "attribute --audit FILES --events FILES [--journal FILES]",
+		Short: "Join process events with the exec sessions they belong to",
+		Long: `Join process events with the exec sessions they belong to, and say how much each answer is worth.
+
+FILES are one file, "-" for standard input, or several parted by commas: one log after rotation, oldest first. Gzip is
+understood. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
+Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
+
+Exit code: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&a.audit, "audit", nil, "audit log of the API server (required)")
+	flags.StringArrayVar(&a.events, "events", nil, "process events of an agent (required)")
+	flags.StringArrayVar(&a.journals, "journal", nil, "exec journal of a node's runtime")
+	flags.StringVar(&a.filter.User, "user", "", "only this user, as fact or as claimed")
+	flags.StringVar(&a.filter.Group, "group", "", "only users of this group")
+	flags.StringVarP(&a.filter.Namespace, "namespace", "n", "", "only this namespace")
+	flags.StringVar(&a.filter.Pod, "pod", "", "only this pod")
+	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this text in them")
+	flags.StringVarP(&a.format, "output", "o", "table", "table, json (one object a line) or html (one page)")
+	flags.StringVar(&a.node, "node", "", "node of events that do not name theirs, as Tracee's")
+	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
+	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
+	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence")
+	flags.DurationVar(&a.options.Skew, "skew", attribution.DefaultSkew, "how far the clocks of nodes and API servers may be apart")
+	return cmd
+}
+
+// usage makes a fault of arguments one of usage.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+func usesStandardInput(flags ...[]string) bool {
+	for _, values := range flags {
+		for _, list := range values {
+			if slices.Contains(strings.Split(list, ","), "-") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// writer is a form of output.
+type writer interface {
+	Add(*attribution.Answer) error
+	Close() error
+}
+
+func (a *attribute) newWriter(w io.Writer) (writer, error) {
+	switch a.format {
+	case "table":
+		return report.NewTable(w), nil
+	case "json":
+		return report.NewJSON(w), nil
+	case "html":
+		return report.NewPage(w), nil
+	}
+	return nil, usageError{fmt.Errorf("output %q is none of table, json, html", a.format)}
+}
+
+func (a *attribute) run(ctx context.Context) error {
+	if len(a.audit) == 0 || len(a.events) == 0 {
+		return usageError{errors.New("--audit and --events are required")}
+	}
+	if a.follow && usesStandardInput(a.audit, a.journals, a.events) {
+		return usageError{errors.New("--follow needs files: standard input does not tell when it has ended")}
+	}
+	buffered := bufio.NewWriterSize(a.out, 64<<10)
+	to := io.Writer(buffered)
+	if a.follow {
+		to = a.out // each answer is to be seen at once
+	}
+	out, err := a.newWriter(to)
+	if err != nil {
+		return err
+	}
+	a.faults.w = a.err
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	m := attribution.New(a.options, func(answer *attribution.Answer) {
+		if !a.filter.Match(answer) {
+			return
+		}
+		a.matched++
+		if err := out.Add(answer); err != nil {
+			cancel(err)
+		}
+	})
+	a.join(ctx, m)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return inputError{cause}
+	}
+	if err := errors.Join(out.Close(), buffered.Flush()); err != nil {
+		return inputError{err}
+	}
+	a.finish(m.Stats())
+	return nil
+}
+
+func (a *attribute) join(ctx context.Context, m *attribution.Machine) {
+	trouble := join.Trouble{Fault: a.faults.line, Stopped: a.faults.stopped}
+	p := newProgress(a.err)
+	defer p.done()
+	sources := a.sources(ctx, p)
+	if !a.follow {
+		_ = join.Files(ctx, m, sources, trouble) // its only error is ctx's
+		return
+	}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	whole := context.WithoutCancel(ctx) // followed files end with ctx; what was read is answered
+	var channels []<-chan *lines.Batch
+	for _, s := range sources {
+		channels = append(channels, s.Read(whole))
+	}
+	join.Live(whole, m, channels, ticker.C, trouble)
+}
+
+func (a *attribute) sources(ctx context.Context, p *progress) []*lines.Source {
+	var sources []*lines.Source
+	add := func(paths []string, decode attribution.Decoder) {
+		for _, list := range paths {
+			s := &lines.Source{Decode: decode, Node: a.node, Progress: p.add, Live: a.follow}
+			for path := range strings.SplitSeq(list, ",") {
+				s.Files = append(s.Files, a.open(ctx, path))
+			}
+			sources = append(sources, s)
+		}
+	}
+	add(a.audit, auditlog.Decode)
+	add(a.journals, journal.Decode)
+	add(a.events, nil)
+	return sources
+}
+
+func (a *attribute) open(ctx context.Context, path string) lines.Opener {
+	if a.follow {
+		return lines.Follow(ctx, path)
+	}
+	return lines.File(path, a.in)
+}
+
+// finish sums up and chooses the exit code.
+func (a *attribute) finish(s attribution.Stats) {
+	a.faults.sum()
+	if s.EvictedProcesses+s.EvictedSessions+s.EarlyAnswers > 0 {
+		fmt.Fprintf(a.err, "memory bound: %d processes and %d sessions evicted, %d events answered early; their answers are hints at best\n",
+			s.EvictedProcesses, s.EvictedSessions, s.EarlyAnswers)
+	}
+	switch {
+	case a.faults.count > 0:
+		*a.code = exitFaults
+	case a.matched > 0:
+		*a.code = exitMatched
+	}
+}

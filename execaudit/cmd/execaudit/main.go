@@ -1,0 +1,67 @@
+// Command execaudit tells which Kubernetes user ran what inside containers, and takes environment values out of logs.
+//
+//	execaudit attribute --audit audit.log --events tetragon.json --journal exec-journal.jsonl
+//	execaudit redact < kubelet.log
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitNothing = 0 // attribute: nothing matched; redact: done
+	exitFaults  = 1 // input that could not be read in part or as a whole; what could be was still answered
+	exitUsage   = 2 // wrong flags
+	exitMatched = 3 // attribute: something matched
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// usageError is a fault of the command line.
+type usageError struct{ error }
+
+func run(ctx context.Context, args []string, s streams) int {
+	code := exitNothing
+	root := &cobra.Command{
+		Use: "execaudit", Short: "Which Kubernetes user ran this?", SilenceUsage: true, SilenceErrors: true,
+	}
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newAttribute(s, &code), newRedact(s))
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(s.err, "execaudit:", err)
+		return codeOf(err)
+	}
+	return code
+}
+
+func codeOf(err error) int {
+	if fault := new(inputError); errors.As(err, fault) {
+		return exitFaults
+	}
+	return exitUsage
+}
+
+// inputError is a fault of the input or of the output.
+type inputError struct{ error }
