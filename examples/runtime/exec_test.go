@@ -177,6 +177,7 @@ func TestExecSession(t *testing.T) {
 				t.Errorf("after an interrupt: %v, code %d", err, s.Code)
 			}
 			end.Close()
+			in.Close()
 			close(sizes)
 		})
 		t.Run("STK-2 a command that is not there is an error", func(t *testing.T) {

@@ -118,8 +118,8 @@ func TestHundred(t *testing.T) {
 	ref := push(t, testimage.Spec{})
 	n.Pull(t, ref)
 	pod := n.RunPod(t, ownNetwork)
-	files, routines := openFiles(t), gort.NumGoroutine()
 	t.Run("STK-2 a hundred containers come and go and leave nothing", func(t *testing.T) {
+		files, routines := openFiles(t), gort.NumGoroutine()
 		var wg sync.WaitGroup
 		turn := make(chan struct{}, 8)
 		for i := range 100 {
