@@ -1,0 +1,42 @@
+package registryauth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"time"
+)
+
+// grant is what a password is good for.
+type grant struct {
+	username, repository string
+	until                time.Time
+}
+
+// newPassword makes a password for one repository; the caller holds the lock. Only its
+// hash is kept, and the hashes of those that are over are dropped.
+func (f *Front) newPassword(username, repository string) string {
+	now := time.Now()
+	for hash, g := range f.passwords {
+		if now.After(g.until) {
+			delete(f.passwords, hash)
+		}
+	}
+	password := rand.Text()
+	f.passwords[sha256.Sum256([]byte(password))] = grant{username, repository, now.Add(f.options.Lifetime)}
+	return password
+}
+
+// login returns the repositories that a user with that password may read.
+func (f *Front) login(username, password string) ([]string, bool) {
+	if n := f.options.Node; n.Password != "" && n.Username == username {
+		return n.Repositories, subtle.ConstantTimeCompare([]byte(n.Password), []byte(password)) == 1
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g, known := f.passwords[sha256.Sum256([]byte(password))]
+	if !known || g.username != username || time.Now().After(g.until) {
+		return nil, false
+	}
+	return []string{g.repository}, true
+}
