@@ -1,0 +1,58 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+)
+
+// Case is one promise and how it is tried.
+type Case struct {
+	// Name begins with its feature, such as "envs/last-wins".
+	Name string
+	// Requirement is the ID in Lanyard's list of promises, such as "CON-1".
+	Requirement string
+	Feature     Feature
+	// Source is where the promise is made, such as "KEP-6035, Validation", and Sentence its words, as far as it has any.
+	Source, Sentence string
+	// Fix is what the author of a runtime that breaks it has to do.
+	Fix string
+
+	try func(ctx context.Context, n *node) Observation
+}
+
+// Problem is one way in which a promise was seen broken.
+type Problem struct {
+	Where string `json:"where"` // session or container, such as "SPDY, terminal"
+	Sent  string `json:"sent"`
+	Seen  string `json:"seen"`
+}
+
+// Cases returns all cases, those of a feature together, in the order of a report. Their names are unique.
+func Cases() []Case {
+	var all []Case
+	for _, some := range [][]Case{envCases(), terminalCases(), isolationCases(), identityCases(), imageUserCases(), statusCases(), refusalCases(), rangeCases()} {
+		all = append(all, some...)
+	}
+	return all
+}
+
+// broken is the observation of one problem.
+func broken(where, sent, seen string, args ...any) Observation {
+	return Observation{Problems: []Problem{{where, sent, fmt.Sprintf(seen, args...)}}}
+}
+
+// trouble is the observation that there is none.
+func trouble(err error) Observation { return Observation{Err: err} }
+
+// and is both observations in one.
+func (o Observation) and(other Observation) Observation {
+	o.Problems = append(o.Problems, other.Problems...)
+	o.Shown = o.Shown || other.Shown
+	if o.Skipped == "" {
+		o.Skipped = other.Skipped
+	}
+	if o.Err == nil {
+		o.Err = other.Err
+	}
+	return o
+}

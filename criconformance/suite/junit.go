@@ -1,0 +1,85 @@
+package suite
+
+import (
+	"encoding/xml"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The elements of a JUnit file, as CI systems read it. Skip and Unsupported are both "skipped" there: it knows no more.
+type (
+	junitSuite struct {
+		XMLName  xml.Name    `xml:"testsuite"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Seconds  float64     `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string     `xml:"name,attr"`
+		Class   string     `xml:"classname,attr"`
+		Seconds float64    `xml:"time,attr"`
+		Failure *junitNote `xml:"failure"`
+		Error   *junitNote `xml:"error"`
+		Skipped *junitNote `xml:"skipped"`
+	}
+	junitNote struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or unsupported.
+func (r Report) WriteJUnit(w io.Writer) error {
+	s := junitSuite{
+		Name: "criconformance " + printable(r.Runtime), Tests: len(r.Results), Failures: r.Count(Fail), Errors: r.Count(Error),
+		Skipped: r.Count(Skip) + r.Count(Unsupported),
+	}
+	for _, result := range r.Results {
+		s.Seconds += seconds(result.Took)
+		s.Cases = append(s.Cases, result.junit())
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r Result) junit() junitCase {
+	feature, name, _ := strings.Cut(r.Case, "/")
+	c := junitCase{Name: r.Requirement + " " + name, Class: "criconformance." + feature, Seconds: seconds(r.Took)}
+	note := &junitNote{Message: printable(r.Reason)}
+	switch r.Outcome {
+	case Fail:
+		c.Failure = &junitNote{Message: printable(r.Problems[0].Seen), Text: printable(r.Explain(""))}
+	case Error:
+		c.Error = note
+	case Skip, Unsupported:
+		note.Message = string(r.Outcome) + ": " + note.Message
+		c.Skipped = note
+	}
+	return c
+}
+
+func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
+
+// printable leaves out what XML cannot hold, which a runtime's message may.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

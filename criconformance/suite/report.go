@@ -1,0 +1,112 @@
+package suite
+
+import (
+	"time"
+)
+
+// Report is what came of a run.
+type Report struct {
+	Endpoint string         `json:"endpoint"`
+	Runtime  string         `json:"runtime"`  // name and version, as the runtime says; empty if it could not be asked
+	API      string         `json:"api"`      // of CRI, such as "v1"
+	Streams  Streams        `json:"streams"`  // what the streaming server speaks
+	Features []FeatureState `json:"features"` // in the order of the function Features; nil if no case was tried
+	Results  []Result       `json:"results"`  // in the order of Cases; nil if no case was tried
+}
+
+// Streams says over what exec sessions can be opened.
+type Streams struct {
+	Spoken  []string  `json:"spoken"`            // such as "SPDY"; the cases ran over all of them, with a terminal and without
+	Refused []Refused `json:"refused,omitempty"` // what else was tried
+}
+
+// Refused is a protocol that the runtime did not speak.
+type Refused struct {
+	Protocol string `json:"protocol"`
+	Why      string `json:"why"`
+}
+
+// Result is what came of one case.
+type Result struct {
+	Case        string        `json:"case"`
+	Requirement string        `json:"requirement"`
+	Outcome     Outcome       `json:"outcome"`
+	Problems    []Problem     `json:"problems,omitempty"` // also when the outcome is not Fail, as far as any were seen
+	Reason      string        `json:"reason,omitempty"`   // of Skip, Unsupported and Error
+	Source      string        `json:"source"`
+	Sentence    string        `json:"sentence,omitempty"`
+	Fix         string        `json:"fix"`
+	Took        time.Duration `json:"tookNanoseconds"`
+}
+
+// about is a report without results.
+func (n *node) about() Report {
+	r := Report{Endpoint: n.options.Endpoint, Streams: Streams{Spoken: n.streams(), Refused: n.refused}}
+	if v := n.version; v != nil {
+		r.Runtime, r.API = v.GetRuntimeName()+" "+v.GetRuntimeVersion(), v.GetRuntimeApiVersion()
+	}
+	return r
+}
+
+// with adds the results.
+func (r Report) with(cases []Case, observations []observed, states []FeatureState) Report {
+	r.Features = states
+	for i, c := range cases {
+		r.Results = append(r.Results, result(c, observations[i], r.state(c.Feature)))
+	}
+	return r
+}
+
+func result(c Case, o observed, state FeatureState) Result {
+	r := Result{
+		Case: c.Name, Requirement: c.Requirement, Outcome: state.Decide(o.Observation), Problems: o.Problems,
+		Source: c.Source, Sentence: c.Sentence, Fix: c.Fix, Took: o.took,
+	}
+	switch r.Outcome {
+	case Error:
+		r.Reason = o.Err.Error()
+	case Skip:
+		r.Reason = o.Skipped
+	case Unsupported:
+		r.Reason = "the runtime neither reports nor shows " + string(c.Feature)
+	}
+	return r
+}
+
+func (r Report) state(f Feature) FeatureState {
+	for _, s := range r.Features {
+		if s.Feature == f {
+			return s
+		}
+	}
+	return FeatureState{Feature: f}
+}
+
+// Count returns how many cases have the outcome.
+func (r Report) Count(o Outcome) (n int) {
+	for _, result := range r.Results {
+		if result.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// The exit codes of a tool that runs the suite.
+const (
+	ExitPassed  = 0 // nothing that the runtime should keep is broken
+	ExitFailed  = 1 // a case failed
+	ExitTrouble = 2 // none failed, but something could not be found out
+)
+
+// ExitCode returns the code for the report: [ExitFailed], else [ExitTrouble] if there are errors or no results, else
+// [ExitPassed]. An error of Run's beside the report is [ExitTrouble] where the report says ExitPassed.
+func (r Report) ExitCode() int {
+	switch {
+	case r.Count(Fail) > 0:
+		return ExitFailed
+	case r.Count(Error) > 0 || len(r.Results) == 0:
+		return ExitTrouble
+	}
+	return ExitPassed
+}

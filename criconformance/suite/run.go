@@ -1,0 +1,118 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Run tries the selected cases and reports on all. The order of the report is that of [Cases]. The error is the suite's
+// own trouble beside the cases': [ErrOptions], a runtime that cannot be reached or run a first container, ctx's end, or
+// leftovers that could not be removed; the report then has what is known.
+//
+// Everything that it makes in the runtime carries labels and is removed before Run returns, also when ctx ends. What a
+// killed run left behind, the next one removes; nothing else in the runtime is touched.
+func Run(ctx context.Context, options Options) (report Report, err error) {
+	options, err = options.withDefaults()
+	if err != nil {
+		return Report{}, err
+	}
+	n, err := newNode(options)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, n.close(ctx)) }()
+	if err := n.prepare(ctx); err != nil {
+		return n.about(), err
+	}
+	cases := Cases()
+	observations := n.tryAll(ctx, cases)
+	return n.about().with(cases, observations, n.states(cases, observations)), context.Cause(ctx)
+}
+
+// observed is an observation and how long it took.
+type observed struct {
+	Observation
+	took time.Duration
+}
+
+// tryAll runs the selected cases, some at a time.
+func (n *node) tryAll(ctx context.Context, cases []Case) []observed {
+	out := make([]observed, len(cases))
+	todo := make([]int, 0, len(cases))
+	for i, c := range cases {
+		if n.options.selects(c) {
+			todo = append(todo, i)
+		} else {
+			out[i].Skipped = "not selected"
+		}
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	progress := &progress{tell: n.options.Progress, total: len(todo)}
+	for range n.options.Parallel {
+		wg.Go(func() {
+			for i := range next {
+				out[i] = n.tryOne(ctx, cases[i])
+				progress.done(cases[i].Name)
+			}
+		})
+	}
+	for _, i := range todo {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return out
+}
+
+func (n *node) tryOne(ctx context.Context, c Case) observed {
+	ctx, cancel := context.WithTimeout(ctx, n.options.Timeout)
+	defer cancel()
+	began := time.Now()
+	o := Observation{Err: ctx.Err()}
+	if o.Err == nil {
+		o = c.try(ctx, n)
+	}
+	if ctx.Err() != nil && len(o.Problems) > 0 {
+		// What was seen when time ran out may be because of that.
+		o = trouble(ctx.Err())
+	}
+	return observed{o, time.Since(began)}
+}
+
+// states says of each feature what is known after all cases.
+func (n *node) states(cases []Case, observations []observed) []FeatureState {
+	var out []FeatureState
+	for _, f := range Features() {
+		s := FeatureState{Feature: f, Reported: n.reported[f], Required: slices.Contains(n.options.Require, f)}
+		if f == Envs {
+			s.Shown = slices.ContainsFunc(n.probes, func(p probe) bool { return p.carries.Shown })
+		}
+		for i, o := range observations {
+			s.Shown = s.Shown || cases[i].Feature == f && o.Shown
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// progress tells of finished cases, one at a time.
+type progress struct {
+	tell  func(done, total int, name string)
+	total int
+
+	mu sync.Mutex
+	n  int
+}
+
+func (p *progress) done(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n++
+	if p.tell != nil {
+		p.tell(p.n, p.total, name)
+	}
+}

@@ -1,0 +1,87 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteText writes the report for people: a line for each case, and below one that failed what was sent, what was seen,
+// the words of the KEP and what to do.
+func (r Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", r.Runtime, r.API, r.Endpoint)
+	fmt.Fprintf(&b, "streams  %s\n", strings.Join(r.Streams.Spoken, ", "))
+	for _, refused := range r.Streams.Refused {
+		fmt.Fprintf(&b, "         not %s: %s\n", refused.Protocol, oneLine(refused.Why))
+	}
+	for _, f := range r.Features {
+		fmt.Fprintf(&b, "%-8s %s\n", f.Feature, f)
+	}
+	b.WriteByte('\n')
+	for _, result := range r.Results {
+		result.text(&b)
+	}
+	if len(r.Results) > 0 {
+		fmt.Fprintf(&b, "\n%s\n", r.Summary())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Summary returns one line with the number of each outcome.
+func (r Report) Summary() string {
+	return fmt.Sprintf("%d passed, %d failed, %d skipped, %d unsupported, %d errors",
+		r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Count(Unsupported), r.Count(Error))
+}
+
+// String returns a few words, such as "reported, required".
+func (f FeatureState) String() string {
+	words := []string{"not reported"}
+	if f.Reported {
+		words[0] = "reported"
+	}
+	if f.Required {
+		words = append(words, "required")
+	}
+	if f.Shown {
+		return strings.Join(append(words, "shown"), ", ")
+	}
+	return strings.Join(append(words, "not shown"), ", ")
+}
+
+func (r Result) text(b *strings.Builder) {
+	fmt.Fprintf(b, "%-11s  %-7s %-30s %s\n", strings.ToUpper(string(r.Outcome)), r.Requirement, r.Case, r.Took.Round(time.Millisecond))
+	if r.Outcome == Error || r.Outcome == Skip {
+		fmt.Fprintf(b, "    %s\n", oneLine(r.Reason))
+	}
+	if r.Outcome == Fail {
+		b.WriteString(r.Explain("    "))
+	}
+}
+
+// Explain returns why the case failed, in lines that begin with indent and end with a newline: for each problem where it
+// was seen, what was sent and what was seen, then the source, its words and what to do.
+func (r Result) Explain(indent string) string {
+	var b strings.Builder
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "%swhere  %s\n%ssent   %s\n%sseen   %s\n", indent, p.Where, indent, p.Sent, indent, oneLine(p.Seen))
+	}
+	fmt.Fprintf(&b, "%srule   %s", indent, r.Source)
+	if r.Sentence != "" {
+		fmt.Fprintf(&b, ": %q", r.Sentence)
+	}
+	fmt.Fprintf(&b, "\n%sto do  %s\n", indent, r.Fix)
+	return b.String()
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// WriteJSON writes the report as one indented JSON document.
+func (r Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
