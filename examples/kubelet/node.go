@@ -106,16 +106,13 @@ func (n *node) report(ctx context.Context) error {
 func (n *node) fill(ctx context.Context, s *corev1.NodeStatus) {
 	status, err := n.learn(ctx)
 	if err == nil {
+		// Also when it reports none: a runtime that was replaced by an older one must not be taken for what it was.
+		s.Features = supkubelet.NodeFeatures(status)
 		err = notReady(status)
 	}
 	if err == nil {
 		err = n.synced()
 	}
-	n.mu.Lock()
-	if n.features != nil {
-		s.Features = n.features
-	}
-	n.mu.Unlock()
 	host, port, _ := net.SplitHostPort(n.address.String())
 	number, _ := strconv.Atoi(port)
 	s.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}, {Type: corev1.NodeHostName, Address: n.name}}

@@ -14,12 +14,15 @@ import (
 )
 
 // reject says that the node does not take the pod, once: the pod may come by again
-// before the API server's word of its end does.
+// before the API server's word of its end does. A pod that ran is stopped first.
 func (w *worker) reject(ctx context.Context, pod *corev1.Pod) error {
 	if w.rejected {
 		return nil
 	}
-	status := pod.Status.DeepCopy()
+	status, err := w.lastStatus(ctx, pod)
+	if err != nil {
+		return err
+	}
 	status.Phase = corev1.PodFailed
 	status.Reason = w.admission.Reason
 	status.Message = w.admission.Message
@@ -32,6 +35,19 @@ func (w *worker) reject(ctx context.Context, pod *corev1.Pod) error {
 	}
 	w.m.Events.Event(pod, corev1.EventTypeWarning, w.admission.Reason, w.admission.Message)
 	return nil
+}
+
+// lastStatus stops what runs of the pod and returns how it ended; of a pod that
+// never ran, there is no word of containers.
+func (w *worker) lastStatus(ctx context.Context, pod *corev1.Pod) (*corev1.PodStatus, error) {
+	if err := w.stop(ctx, pod); err != nil {
+		return nil, err
+	}
+	f, err := w.m.find(ctx, pod.UID)
+	if err != nil || len(f.containers) == 0 {
+		return pod.Status.DeepCopy(), err
+	}
+	return w.status(ctx, pod, f)
 }
 
 // report writes the pod's status if it is not what the API server has.
