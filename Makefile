@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack test trace modules cross api bench fuzz lint tidy work parts commands
+.PHONY: demo stack cost test trace modules cross api bench fuzz lint tidy work parts commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -17,6 +17,10 @@ demo: parts
 
 stack: parts
 	@$(BIN)/lanyard-stack up
+
+# What the exec gates cost, gates on against off in one run.
+cost: parts
+	@$(BIN)/lanyard-stack cost
 
 test: $(HOUSE) parts
 	@$(HOUSE) test $(M)
@@ -67,7 +71,7 @@ parts: $(STAMPS) commands
 
 # The stack's own programs: static, because one of them is the only file in our images.
 commands:
-	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -o $(BIN)/ ./cmd/...
+	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
 
 $(BIN)/.stamp/runc-%:
 	GOBIN=$(BIN) CGO_ENABLED=1 go install github.com/opencontainers/runc@$*

@@ -1,5 +1,6 @@
 // Command lanyard-stack starts the reference cluster on this machine: "demo" tells
-// the main story and stops it, "up" keeps it running until interrupted.
+// the main story and stops it, "up" keeps it running until interrupted, "cost"
+// measures what the exec gates cost.
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lanyard-dev/lanyard/examples/cost"
 	"github.com/lanyard-dev/lanyard/examples/demo"
 )
 
@@ -23,6 +25,12 @@ func main() {
 		&cobra.Command{
 			Use: "demo", Short: "Tell who ran what, and stop", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return inFolder(cmd.Context(), demo.Tell) },
+		},
+		&cobra.Command{
+			Use: "cost", Short: "Measure what the exec gates cost", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return inFolder(cmd.Context(), func(ctx context.Context, dir string) error { return cost.Measure(ctx, dir, os.Stdout) })
+			},
 		},
 		&cobra.Command{
 			Use: "up", Short: "Keep the cluster running until interrupted", Args: cobra.NoArgs,
