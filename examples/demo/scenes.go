@@ -8,5 +8,6 @@ func Scenes() []Scene {
 		spoofed(),
 		olderRuntime(),
 		leastPrivilege(),
+		pullAsWorkload(),
 	}
 }

@@ -7,11 +7,17 @@ import (
 	"time"
 )
 
+// PasswordPrefix begins every password, so that one that got out can be searched for.
+const PasswordPrefix = "lanyard_pull_"
+
 // grant is what a password is good for.
 type grant struct {
 	username, repository string
 	until                time.Time
 }
+
+// NewPassword returns a password that nobody had before.
+func NewPassword() string { return PasswordPrefix + rand.Text() }
 
 // newPassword makes a password for one repository; the caller holds the lock. Only its
 // hash is kept, and the hashes of those that are over are dropped.
@@ -22,7 +28,7 @@ func (f *Front) newPassword(username, repository string) string {
 			delete(f.passwords, hash)
 		}
 	}
-	password := rand.Text()
+	password := NewPassword()
 	f.passwords[sha256.Sum256([]byte(password))] = grant{username, repository, now.Add(f.options.Lifetime)}
 	return password
 }

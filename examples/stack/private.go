@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -53,6 +52,7 @@ type Private struct {
 	*registryauth.Front
 	stack  *Stack
 	server *httptest.Server
+	node   registryauth.Login
 	login  string // file with the node's login
 }
 
@@ -70,8 +70,8 @@ type PrivateOptions struct {
 func (s *Stack) Private(o PrivateOptions) (*Private, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(s.authority.PEM())
-	node := registryauth.Login{Username: "node", Password: rand.Text(), Repositories: o.Shared}
-	p := &Private{stack: s, login: filepath.Join(s.options.Dir, "node-login")}
+	node := registryauth.Login{Username: "node", Password: registryauth.NewPassword(), Repositories: o.Shared}
+	p := &Private{stack: s, node: node, login: filepath.Join(s.options.Dir, "node-login")}
 	p.Front = registryauth.New(registryauth.Options{
 		Registry: s.registry.Handler, Grants: o.Grants, Node: node, Lifetime: o.Lifetime,
 		Verifier: workload.Verifier{
@@ -85,6 +85,9 @@ func (s *Stack) Private(o PrivateOptions) (*Private, error) {
 	p.server = httptest.NewServer(p.Front)
 	return p, nil
 }
+
+// NodeLogin is the standing login of the shared repositories.
+func (p *Private) NodeLogin() registryauth.Login { return p.node }
 
 // Close ends the registry and its connections.
 func (p *Private) Close() {
@@ -129,9 +132,11 @@ func (p *Private) NodeProvider(name, path string) credprovider.Provider {
 	}
 }
 
-// Install writes a configuration of the providers to dir, with the plugin under each
-// of their names, and returns what makes a kubelet use it.
-func (p *Private) Install(dir string, providers ...credprovider.Provider) (func(*kubelet.Config), error) {
+// Install writes a configuration of the providers to a folder of that name in the
+// stack's, with the plugin under each of their names, and returns what makes a kubelet
+// use it.
+func (p *Private) Install(folder string, providers ...credprovider.Provider) (func(*kubelet.Config), error) {
+	dir := filepath.Join(p.stack.options.Dir, folder)
 	bin, file := filepath.Join(dir, "bin"), filepath.Join(dir, "providers.json")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, err
