@@ -108,9 +108,13 @@ type node struct {
 	cuts bool // may close a WebSocket before the output is through, as cri-streaming does on its own
 }
 
-// exec runs the session; where the runtime may cut a WebSocket short, it runs it again until there is output.
+// exec runs the session. Where the runtime may cut a WebSocket short, the program stays a moment after its output, and runs
+// again until there is some.
 func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Session) *runtimetest.Session {
 	t.Helper()
+	if n.cuts && s.Protocol == runtimetest.WebSocket {
+		s.Cmd = append(cmd("linger", "300ms"), s.Cmd[1:]...)
+	}
 	for range 20 {
 		try := &runtimetest.Session{Cmd: s.Cmd, Env: s.Env, TTY: s.TTY, Protocol: s.Protocol}
 		err := c.Exec(runtimetest.Context(t), try)

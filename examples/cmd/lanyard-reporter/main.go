@@ -12,6 +12,7 @@
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
 //	reporter print OUT ERR [CODE] OUT to stdout, ERR to stderr, exit with CODE
+//	reporter linger DURATION ...  do the rest, stay for the duration, then exit as the rest would
 //	reporter size                 print the terminal's rows and columns at the start and at every change
 //	reporter listen PORT          accept on 127.0.0.1, answer each connection with what it sends
 //	reporter write PATH TEXT      write a file
@@ -20,6 +21,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,11 +38,21 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	err := run(os.Args[1:])
+	var code exitCode
+	switch {
+	case errors.As(err, &code):
+		os.Exit(int(code))
+	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
+
+// exitCode ends the program without a word.
+type exitCode int
+
+func (c exitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
 func run(args []string) error {
 	arg := func(i int) string {
@@ -90,6 +102,14 @@ func run(args []string) error {
 			return nil
 		}
 		return exit(arg(3))
+	case "linger":
+		d, err := time.ParseDuration(arg(1))
+		if err != nil {
+			return err
+		}
+		err = run(args[2:])
+		time.Sleep(d)
+		return err
 	case "size":
 		return printSizes()
 	case "listen":
@@ -106,10 +126,10 @@ func run(args []string) error {
 
 func exit(code string) error {
 	n, err := strconv.Atoi(code)
-	if err == nil {
-		os.Exit(n)
+	if err != nil {
+		return err
 	}
-	return err
+	return exitCode(n)
 }
 
 func printReport() error {
@@ -140,8 +160,7 @@ func exitAtTerm(code string) error {
 	signal.Notify(c, syscall.SIGTERM)
 	fmt.Println("waiting")
 	<-c
-	os.Exit(n)
-	return nil
+	return exitCode(n)
 }
 
 func spawn(count, duration string) error {
