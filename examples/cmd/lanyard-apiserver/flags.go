@@ -14,6 +14,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver"
+	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 	"github.com/lanyard-dev/lanyard/examples/ca"
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
@@ -104,7 +105,7 @@ func (e *faults) read(flag, file string) []byte {
 func (e *faults) load(files []string) []runtime.Object {
 	var out []runtime.Object
 	for _, file := range files {
-		objects, err := apiserver.ParseObjects(e.read("objects", file))
+		objects, err := kinds.ParseObjects(e.read("objects", file))
 		if err != nil {
 			*e = append(*e, fmt.Errorf("%s: %w", file, err))
 		}

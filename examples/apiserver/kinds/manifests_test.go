@@ -1,4 +1,4 @@
-package apiserver_test
+package kinds_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/lanyard-dev/lanyard/examples/apiserver"
+	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 )
 
 const twoObjects = `apiVersion: v1
@@ -23,7 +23,7 @@ data: {a: b}
 
 func TestParseObjects(t *testing.T) {
 	t.Run("STK-4 the objects of a file, in order", func(t *testing.T) {
-		objects, err := apiserver.ParseObjects([]byte(twoObjects))
+		objects, err := kinds.ParseObjects([]byte(twoObjects))
 		if err != nil || len(objects) != 2 {
 			t.Fatalf("ParseObjects = %d objects, %v", len(objects), err)
 		}
@@ -37,7 +37,7 @@ func TestParseObjects(t *testing.T) {
 		"a doubled field":  twoObjects + "data: {c: d}\n",
 	} {
 		t.Run("STK-4 refuses "+name+" and says which document", func(t *testing.T) {
-			if _, err := apiserver.ParseObjects([]byte(text)); err == nil || !strings.Contains(err.Error(), "document ") {
+			if _, err := kinds.ParseObjects([]byte(text)); err == nil || !strings.Contains(err.Error(), "document ") {
 				t.Errorf("ParseObjects = %v", err)
 			}
 		})
@@ -50,7 +50,7 @@ func FuzzParseObjects(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if objects, err := apiserver.ParseObjects(text); err != nil && len(objects) > 0 {
+		if objects, err := kinds.ParseObjects(text); err != nil && len(objects) > 0 {
 			t.Errorf("%d objects beside %v", len(objects), err)
 		}
 	})

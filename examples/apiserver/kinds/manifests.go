@@ -1,4 +1,4 @@
-package apiserver
+package kinds
 
 import (
 	"bufio"
@@ -10,14 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/yaml"
-
-	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 )
 
 // ParseObjects reads the YAML or JSON documents of a file of manifests, in their order. An unknown kind or field is an
 // error that counts the documents from 1.
 func ParseObjects(text []byte) ([]runtime.Object, error) {
-	decoder := serializer.NewCodecFactory(kinds.New(true).Scheme, serializer.EnableStrict).UniversalDeserializer()
+	decoder := serializer.NewCodecFactory(New(true).Scheme, serializer.EnableStrict).UniversalDeserializer()
 	documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	var out []runtime.Object
 	for number := 1; ; number++ {
