@@ -34,6 +34,7 @@ type Rig struct {
 	ctr    string
 	cmd    *exec.Cmd
 	log    *os.File
+	users  *os.File // locked, shared, by every rig on this machine
 	exited chan error
 }
 
@@ -68,6 +69,9 @@ func Start(ctx context.Context, c Config) (*Rig, error) {
 	// It looks for its shim on the path.
 	r.cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(c.Shim)+":"+os.Getenv("PATH"))
 	var err error
+	if r.users, err = shareCgroups(); err != nil {
+		return nil, err
+	}
 	if r.log, err = os.Create(filepath.Join(c.Dir, "containerd.log")); err != nil {
 		return nil, err
 	}
@@ -158,13 +162,29 @@ func (r *Rig) Stop() error {
 		_ = r.cmd.Process.Kill()
 		<-r.exited
 	}
-	removeParents()
-	return errors.Join(r.log.Close(), unmountBelow(r.dir))
+	r.removeParents()
+	return errors.Join(r.log.Close(), r.users.Close(), unmountBelow(r.dir))
 }
 
-// removeParents removes the cgroups that containerd makes above its containers' and leaves behind. The kernel keeps those
-// that somebody still uses.
-func removeParents() {
+// shareCgroups says that somebody uses the cgroup that all containerds put their containers below. The lock is on a folder
+// that every machine has, so that it leaves no file.
+func shareCgroups() (*os.File, error) {
+	f, err := os.Open("/sys/fs/cgroup")
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+		return nil, errors.Join(&os.PathError{Op: "flock", Path: f.Name(), Err: err}, f.Close())
+	}
+	return f, nil
+}
+
+// removeParents removes the cgroups that containerd makes above its containers' and leaves behind, unless another rig may be
+// about to put a container there. The kernel keeps those that are not empty.
+func (r *Rig) removeParents() {
+	if unix.Flock(int(r.users.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return
+	}
 	for _, pattern := range []string{"/sys/fs/cgroup/k8s.io", "/sys/fs/cgroup/*/k8s.io"} {
 		left, _ := filepath.Glob(pattern)
 		for _, dir := range left {
