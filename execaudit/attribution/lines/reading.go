@@ -89,7 +89,11 @@ func (b *Batch) lines(c *chunk) {
 		if len(line) == 0 {
 			continue
 		}
-		if err := c.decode(line, &b.Batch); err != nil {
+		err := ErrTooLong
+		if len(line) <= MaxLineBytes {
+			err = c.decode(line, &b.Batch)
+		}
+		if err != nil {
 			b.Faults = append(b.Faults, &Fault{c.file, number, err})
 		}
 	}

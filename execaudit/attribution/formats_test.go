@@ -1,0 +1,178 @@
+package attribution_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/auditlog"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/falco"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/journal"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/procevents"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/spo"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/tetragon"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/tracee"
+)
+
+const sampleID = "f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8"
+
+var decoders = map[string]attribution.Decoder{
+	"audit": auditlog.Decode, "tetragon": tetragon.Decode, "falco": falco.Decode, "tracee": tracee.Decode,
+	"spo": spo.Decode, "journal": journal.Decode, "procevents": procevents.Decode,
+}
+
+// samples returns the lines of a format, as the agents' versions write them.
+func samples(tb testing.TB, format string) [][]byte {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", format+".jsonl"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+}
+
+func decodeAll(tb testing.TB, format string) *attribution.Batch {
+	tb.Helper()
+	b := &attribution.Batch{Node: "n1"}
+	for i, line := range samples(tb, format) {
+		if err := decoders[format](line, b); err != nil {
+			tb.Fatalf("%s line %d: %v", format, i+1, err)
+		}
+	}
+	return b
+}
+
+var quarterPast = time.Date(2026, 11, 21, 4, 10, 0, 250e6, time.UTC)
+
+func TestFormats(t *testing.T) {
+	t.Run("ATT-3 ATT-7 audit log, list, exec over WebSocket and SPDY", func(t *testing.T) {
+		b := decodeAll(t, "audit")
+		if len(b.Audits) != 4 {
+			t.Fatalf("%d exec requests, want 4", len(b.Audits))
+		}
+		a := b.Audits[0]
+		switch {
+		case a.AuditID != sampleID, a.Stage != attribution.StageResponseStarted, a.User.Name != "alice@example.com", a.User.UID != "u-17",
+			strings.Join(a.User.Groups, " ") != "dev system:authenticated", a.User.Extra["authentication.kubernetes.io/credential-id"][0] != "X509SHA256=ab12",
+			a.Impersonated == nil || a.Impersonated.Name != "bob", a.SourceIPs[0] != "203.0.113.9", a.UserAgent != "kubectl/v1.36.0 (linux/amd64) kubernetes/abcdef0",
+			a.Namespace != "shop", a.Pod != "web-0", a.Container != "app", strings.Join(a.Command, " ") != "sh -c id", a.Code != 101,
+			!a.Received.Equal(time.Date(2026, 11, 21, 4, 10, 0, 56518e3, time.UTC)), a.RequestUID != "aec3e0e1-0000-4000-8000-a7c58241f1a9":
+			t.Errorf("Decode = %+v", a)
+		}
+		if b.Audits[2].Stage != attribution.StageResponseComplete {
+			t.Errorf("stage %v", b.Audits[2].Stage)
+		}
+	})
+	for _, format := range []string{"tetragon", "falco", "tracee", "procevents"} {
+		t.Run("ATT-3 "+format, func(t *testing.T) {
+			e := decodeAll(t, format).Events[0]
+			if e.AuditID != sampleID || e.Node != "n1" || !e.Time.Equal(quarterPast) || e.Process.PID != 4711 || e.ContainerID[:12] != "8762eafc25a3" ||
+				!strings.HasSuffix(e.Command, "sh -c id") || e.Agent != format {
+				t.Errorf("Decode = %+v", e)
+			}
+		})
+	}
+	t.Run("ATT-3 Tetragon's trees, exits and activities", func(t *testing.T) {
+		e := decodeAll(t, "tetragon").Events
+		first := e[0]
+		if !first.FirstImage || !first.ParentOutside || first.Parent.ExecID != "a2luZDo0MTk6MTIy" || first.Grandparent.ExecID != "a2luZDox" ||
+			first.Namespace != "shop" || first.Pod != "web-0" || first.Container != "app" || first.ContainerID != "8762eafc25a35ab9" {
+			t.Errorf("exec = %+v", first)
+		}
+		if e[1].Kind != attribution.Exit || e[2].Kind != attribution.Activity || e[1].Process.ExecID != first.Process.ExecID {
+			t.Errorf("exit, activity = %+v, %+v", e[1], e[2])
+		}
+	})
+	t.Run("ATT-3 Falco's word for nothing is nothing, and start times identify", func(t *testing.T) {
+		e := decodeAll(t, "falco").Events[1]
+		if e.Pod != "" || e.Namespace != "" || e.AuditID != "" || e.Kind != attribution.Exec || !e.Process.Identified() || !e.Parent.Identified() {
+			t.Errorf("Decode = %+v", e)
+		}
+	})
+	t.Run("ATT-3 Tracee's newer form", func(t *testing.T) {
+		e := decodeAll(t, "tracee").Events[1]
+		if e.AuditID != sampleID || !e.Process.Identified() || e.ContainerID == "" || e.FirstImage || e.ParentOutside {
+			t.Errorf("Decode = %+v", e)
+		}
+	})
+	t.Run("ATT-3 SPO is joined by its request UID, never by its own auditID", func(t *testing.T) {
+		e := decodeAll(t, "spo").Events[0]
+		if e.AuditID != "" || e.RequestUID != "aec3e0e1-0000-4000-8000-a7c58241f1a9" || e.Pod != "web-0" || e.Container != "app" || e.Command != "touch demo-file" {
+			t.Errorf("Decode = %+v", e)
+		}
+	})
+	t.Run("ATT-3 the exec journal", func(t *testing.T) {
+		r := decodeAll(t, "journal").Records
+		if len(r) != 3 || r[0].Phase != attribution.PhaseIntent || strings.Join(r[0].Command, " ") != "sh -c id" || r[1].Process.StartTicks != 123456 ||
+			r[2].Phase != attribution.PhaseEnd || r[2].Lost || r[1].AuditID != sampleID {
+			t.Errorf("Decode = %+v", r)
+		}
+	})
+	t.Run("every format tolerates unknown fields", func(t *testing.T) {
+		for format, decode := range decoders {
+			for _, line := range samples(t, format) {
+				var b attribution.Batch
+				with := append([]byte(`{"later":{"a":[1,{"b":"}"}],"c":null},`), line[1:]...)
+				if err := decode(with, &b); err != nil || len(b.Audits)+len(b.Events)+len(b.Records) == 0 {
+					t.Errorf("%s: %v", format, err)
+				}
+			}
+		}
+	})
+	t.Run("ATT-8 a line that was cut anywhere is malformed, in every format", func(t *testing.T) {
+		for format, decode := range decoders {
+			line := samples(t, format)[0]
+			for cut := range len(line) - 1 {
+				var b attribution.Batch
+				if err := decode(line[:cut+1], &b); !errors.Is(err, attribution.ErrMalformed) {
+					t.Fatalf("%s cut at %d: %v", format, cut, err)
+				}
+				if len(b.Audits)+len(b.Events)+len(b.Records) > 0 {
+					t.Fatalf("%s cut at %d: kept something", format, cut)
+				}
+			}
+		}
+	})
+}
+
+// fuzz holds that a decoder neither panics nor keeps anything of a line it refuses, and takes no line that is not JSON with
+// balanced brackets for one.
+func fuzz(f *testing.F, format string) {
+	for _, line := range samples(f, format) {
+		f.Add(line)
+		f.Add(bytes.ReplaceAll(line, []byte(":"), []byte(" :\t")))
+	}
+	for _, seed := range []string{"", "{}", "[]", "null", `{"a":`, `{"a":"\`, `{"objectRef":"exec"}`, `{"kind":"EventList","items":[{"auditID":1}]}`, "{\"a\":\xff}"} {
+		f.Add([]byte(seed))
+	}
+	decode := decoders[format]
+	f.Fuzz(func(t *testing.T, line []byte) {
+		b := attribution.Batch{Node: "n"}
+		err := decode(line, &b)
+		kept := len(b.Audits) + len(b.Events) + len(b.Records)
+		if err != nil && (kept > 0 || !errors.Is(err, attribution.ErrMalformed)) {
+			t.Fatalf("%v, kept %d", err, kept)
+		}
+		if err == nil && bytes.IndexByte(line, '{') < 0 {
+			t.Fatalf("took %q", line)
+		}
+		for i := range b.Events {
+			if b.Events[i].Time.IsZero() {
+				t.Fatal("an event without a time")
+			}
+		}
+	})
+}
+
+func FuzzAuditlog(f *testing.F)   { fuzz(f, "audit") }
+func FuzzTetragon(f *testing.F)   { fuzz(f, "tetragon") }
+func FuzzFalco(f *testing.F)      { fuzz(f, "falco") }
+func FuzzTracee(f *testing.F)     { fuzz(f, "tracee") }
+func FuzzSPO(f *testing.F)        { fuzz(f, "spo") }
+func FuzzJournal(f *testing.F)    { fuzz(f, "journal") }
+func FuzzProcevents(f *testing.F) { fuzz(f, "procevents") }

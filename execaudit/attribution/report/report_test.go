@@ -1,0 +1,122 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
+)
+
+var at = time.Date(2026, 11, 21, 4, 10, 0, 250e6, time.UTC)
+
+func sample(v attribution.Verdict) *attribution.Answer {
+	s := &attribution.Session{AuditID: "id-a", User: attribution.User{Name: "alice", Groups: []string{"dev"}}, Namespace: "shop", Pod: "web-0", Received: at}
+	a := &attribution.Answer{Verdict: v, Reason: attribution.ReasonChain, AuditID: "id-a", Event: attribution.Event{
+		Time: at, Kind: attribution.Exec, Agent: "tetragon", Node: "n1", Process: attribution.Process{PID: 4711, ExecID: "e"}, Command: "sh -c </script>\x1b[2J",
+	}}
+	if v == attribution.Corroborated {
+		a.Session = s
+	} else {
+		a.Claimed = s
+	}
+	return a
+}
+
+func TestTable(t *testing.T) {
+	t.Run("ATT-9 ATT-12 a table for people, in which a claim does not look like a fact", func(t *testing.T) {
+		var out bytes.Buffer
+		table := report.NewTable(&out)
+		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Hint} {
+			if err := table.Add(sample(v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows := strings.Split(out.String(), "\n")
+		if !strings.HasPrefix(rows[0], "TIME") || !strings.Contains(rows[1], "corroborated  alice ") || !strings.Contains(rows[2], "(alice?)") {
+			t.Errorf("table\n%s", out.String())
+		}
+		if strings.Contains(out.String(), "\x1b") {
+			t.Error("a command line can write on the terminal")
+		}
+	})
+}
+
+func TestJSON(t *testing.T) {
+	t.Run("ATT-5 ATT-9 one object a line; only corroborated names a user", func(t *testing.T) {
+		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Hint, attribution.Conflicting} {
+			var out bytes.Buffer
+			if err := report.NewJSON(&out).Add(sample(v)); err != nil {
+				t.Fatal(err)
+			}
+			var line map[string]any
+			if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+				t.Fatal(err)
+			}
+			_, named := line["user"]
+			if line["verdict"] != v.String() || named != (v == attribution.Corroborated) || named != (line["session"] != nil) {
+				t.Errorf("line %s", out.String())
+			}
+		}
+	})
+	t.Run("a verdict's text comes back", func(t *testing.T) {
+		for v := attribution.Unknown; v <= attribution.Corroborated; v++ {
+			text, _ := v.MarshalText()
+			var back attribution.Verdict
+			if err := back.UnmarshalText(text); err != nil || back != v {
+				t.Errorf("%s came back as %s, %v", v, back, err)
+			}
+		}
+	})
+}
+
+func TestPage(t *testing.T) {
+	t.Run("ATT-9 one page that loads nothing and whose data no log can leave", func(t *testing.T) {
+		var out bytes.Buffer
+		p := report.NewPage(&out)
+		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Conflicting} {
+			if err := p.Add(sample(v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if strings.Count(text, "</script>") != 2 || strings.Contains(text, "{{DATA}}") {
+			t.Error("the data left its place")
+		}
+		for _, outside := range []string{"http://", "https://", "src=", "@import"} {
+			if strings.Contains(text, outside) {
+				t.Errorf("the page refers to %q", outside)
+			}
+		}
+		_, rest, _ := strings.Cut(text, `type="application/json">`)
+		data, _, _ := strings.Cut(rest, "</script>")
+		var content struct {
+			Sessions []struct{ User string }
+			Events   []struct{ Verdict, Who string }
+		}
+		if err := json.Unmarshal([]byte(data), &content); err != nil {
+			t.Fatal(err)
+		}
+		if len(content.Sessions) != 1 || content.Sessions[0].User != "alice" || content.Events[1].Verdict != "conflicting" || content.Events[1].Who != "(alice?)" {
+			t.Errorf("content %+v", content)
+		}
+	})
+	t.Run("what does not fit is said", func(t *testing.T) {
+		p := report.NewPage(&bytes.Buffer{})
+		for range report.MaxPageEvents + 1 {
+			if err := p.Add(sample(attribution.Hint)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Close(); !errors.Is(err, report.ErrPageFull) {
+			t.Errorf("Close = %v", err)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	auditLine = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","auditID":"id-a","stage":"ResponseStarted","requestURI":"/api/v1/namespaces/shop/pods/web-0/exec?command=sh\u0026container=app","user":{"username":"alice","groups":["dev"]},"objectRef":{"resource":"pods","namespace":"shop","name":"web-0","subresource":"exec"},"responseStatus":{"code":101},"requestReceivedTimestamp":"2026-11-21T04:10:00Z","stageTimestamp":"2026-11-21T04:10:00.1Z"}` + "\n"
+	eventLine = `{"version":1,"event":"exec","time":"2026-11-21T04:10:00.25Z","node":"n1","containerID":"8762eafc25a3","process":{"pid":4711,"startTicks":12},"parent":{"pid":1,"startTicks":1},"parentOutside":true,"firstImage":true,"auditID":"id-a","argv":["sh","-c","id"]}` + "\n"
+	intent    = `{"version":1,"kind":"start","time":"2026-11-21T04:10:00.2Z","node":"n1","containerID":"8762eafc25a35ab9","execID":"e1","auditID":"id-a","namespace":"shop","pod":"web-0","container":"app","pid":4711,"startTicks":12}` + "\n"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func execaudit(t *testing.T, in string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(context.Background(), args, streams{strings.NewReader(in), &o, &e})
+	return code, o.String(), e.String()
+}
+
+func TestAttribute(t *testing.T) {
+	audit, events, journal := file(t, auditLine), file(t, eventLine), file(t, intent)
+	args := func(more ...string) []string {
+		return append([]string{"attribute", "--audit", audit, "--journal", journal, "--events", events}, more...)
+	}
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"ATT-10 something matched", exitMatched, args()},
+		{"ATT-10 all filters match", exitMatched, args("--user", "alice", "--group", "dev", "--namespace", "shop", "--pod", "web-0", "--command", "sh -c")},
+		{"ATT-10 another user", exitNothing, args("--user", "bob")},
+		{"ATT-10 another group", exitNothing, args("--group", "ops")},
+		{"ATT-10 another namespace", exitNothing, args("--namespace", "mail")},
+		{"ATT-10 another pod", exitNothing, args("--pod", "web-1")},
+		{"ATT-10 another command", exitNothing, args("--command", "bash")},
+		{"ATT-10 unknown flag", exitUsage, args("--no-such-flag")},
+		{"ATT-10 unknown output", exitUsage, args("-o", "yaml")},
+		{"ATT-10 unknown command", exitUsage, []string{"attributes"}},
+		{"ATT-10 no events", exitUsage, []string{"attribute", "--audit", audit}},
+		{"ATT-10 an argument", exitUsage, args("extra")},
+		{"ATT-10 following standard input", exitUsage, args("--follow", "--events", "-")},
+		{"ATT-8 ATT-10 a missing file", exitFaults, args("--events", filepath.Join(t.TempDir(), "none"))},
+		{"ATT-8 ATT-10 a malformed line", exitFaults, args("--events", file(t, "hunter2\n"+eventLine))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if code, _, errOut := execaudit(t, "", c.args...); code != c.code {
+				t.Errorf("exit code %d, want %d: %s", code, c.code, errOut)
+			}
+		})
+	}
+	t.Run("ATT-8 the malformed line is named and the rest answered", func(t *testing.T) {
+		bad := file(t, eventLine+"hunter2\n")
+		_, out, errOut := execaudit(t, "", "attribute", "--audit", audit, "--journal", journal, "--events", bad)
+		if !strings.Contains(errOut, bad+":2: malformed line") || strings.Contains(errOut, "hunter2") || !strings.Contains(out, "alice") {
+			t.Errorf("out %s, err %s", out, errOut)
+		}
+	})
+	t.Run("ATT-3 ATT-9 events from standard input, answers as table, JSON lines and page", func(t *testing.T) {
+		for format, want := range map[string]string{"table": "corroborated  alice", "json": `"user":"alice"`, "html": "<title>Who ran this?"} {
+			code, out, errOut := execaudit(t, eventLine, "attribute", "--audit", audit, "--journal", journal, "--events", "-", "-o", format)
+			if code != exitMatched || !strings.Contains(out, want) {
+				t.Errorf("%s: code %d, %s %s", format, code, out, errOut)
+			}
+		}
+	})
+	t.Run("ATT-9 a full disk is an error", func(t *testing.T) {
+		code := run(context.Background(), args(), streams{strings.NewReader(""), full{}, io.Discard})
+		if code != exitFaults {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestFollow(t *testing.T) {
+	t.Run("ATT-3 files are followed and answered when their window has passed", func(t *testing.T) {
+		audit, events, journal := file(t, auditLine), file(t, ""), file(t, intent)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		r, w := io.Pipe()
+		code := make(chan int)
+		go func() {
+			defer w.Close()
+			code <- run(ctx, []string{"attribute", "--audit", audit, "--journal", journal, "--events", events, "--follow", "-o", "json", "--window", "1s"}, streams{nil, w, io.Discard})
+		}()
+		f, err := os.OpenFile(events, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(eventLine); err != nil {
+			t.Fatal(err)
+		}
+		var line struct{ User string }
+		if err := json.NewDecoder(r).Decode(&line); err != nil || line.User != "alice" {
+			t.Errorf("answer %+v, %v", line, err)
+		}
+		cancel()
+		go func() { _, _ = io.Copy(io.Discard, r) }()
+		select {
+		case c := <-code:
+			if c != exitMatched {
+				t.Errorf("exit code %d", c)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("did not end")
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestRedact(t *testing.T) {
+	t.Run("EXA-28 env values are taken out of logs, plain and in JSON", func(t *testing.T) {
+		in := "GET \"/exec/a/b?command=sh&env=A=hunter2&tty=1\" 200\n" + `{"requestURI":"/exec?env=B%3Dhunter2\u0026command=id","x":"what?"}` + "\nplain, no query"
+		code, out, _ := execaudit(t, in, "redact")
+		if code != 0 || strings.Contains(out, "hunter2") || !strings.Contains(out, "command=sh&env=A=[redacted]&tty=1\" 200\n") ||
+			!strings.Contains(out, `\u0026command=id","x":"what?"}`) || !strings.HasSuffix(out, "plain, no query") {
+			t.Errorf("code %d, out %s", code, out)
+		}
+	})
+}
