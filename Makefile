@@ -8,6 +8,7 @@ HOUSE := $(BIN)/house
 
 # The real components that tests and the stack run, at the versions they are tested with.
 RUNC_VERSION          := v1.5.2
+KUBERNETES_VERSION    := v1.37.2
 CONTAINERD_VERSION    := v2.4.2
 IAM_PLUGIN_VERSION    := v0.6.13
 ECR_PLUGIN_VERSION    := v1.37.0
@@ -71,7 +72,8 @@ parts: $(STAMPS) commands
 
 # The stack's own programs: static, because one of them is the only file in our images.
 commands:
-	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w' -o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
+	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)' \
+		-o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
 
 $(BIN)/.stamp/runc-%:
 	GOBIN=$(BIN) CGO_ENABLED=1 go install github.com/opencontainers/runc@$*

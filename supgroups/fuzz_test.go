@@ -81,3 +81,18 @@ func FuzzUserString(f *testing.F) {
 		}
 	})
 }
+
+func FuzzPolicy(f *testing.F) {
+	for _, s := range []string{"", "Merge", "Strict", "merge", "STRICT", "Strict "} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := supgroups.ParsePolicy(s)
+		if known := s == "" || s == "Merge" || s == "Strict"; known != (err == nil) {
+			t.Fatalf("ParsePolicy(%q) = %v, %v", s, p, err)
+		}
+		if err == nil && s != "" && p.String() != s {
+			t.Fatalf("ParsePolicy(%q).String() = %q", s, p)
+		}
+	})
+}

@@ -315,6 +315,27 @@ func TestCacheKeeps(t *testing.T) {
 	})
 }
 
+func FuzzReadRequest(f *testing.F) {
+	for _, version := range []string{execcredential.V1, execcredential.V1Beta1, execcredential.V1Alpha1} {
+		info, err := execcredential.Info(execcredential.ExecConfig{APIVersion: version}, nil, true)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(info)
+	}
+	f.Add("")
+	f.Add("{}")
+	f.Fuzz(func(t *testing.T, info string) {
+		request, err := pluginsdk.ReadRequest(info)
+		if (info == "") != errors.Is(err, pluginsdk.ErrNoInfo) {
+			t.Fatalf("ReadRequest(%q) error = %v, want ErrNoInfo for no information alone", info, err)
+		}
+		if err == nil && request.APIVersion == "" {
+			t.Fatalf("ReadRequest(%q) = a request without a version", info)
+		}
+	})
+}
+
 func FuzzDecodeCacheFile(f *testing.F) {
 	f.Add([]byte(loginlab.Answer(execcredential.V1, "t", "", "", time.Now())))
 	f.Add([]byte(loginlab.Answer(execcredential.V1Beta1, "", "c", "k", time.Time{})))

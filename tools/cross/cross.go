@@ -4,7 +4,6 @@ package cross
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
@@ -41,7 +40,7 @@ func Compile(w io.Writer, h *house.House, m house.Module, t Target) error {
 	} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = h.Root
-		cmd.Env = append(os.Environ(), "GOOS="+t.OS, "GOARCH="+t.Arch, "CGO_ENABLED=0")
+		cmd.Env = append(h.WorkEnv(), "GOOS="+t.OS, "GOARCH="+t.Arch, "CGO_ENABLED=0")
 		cmd.Stderr = w
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("%s for %s: go %s: %w", m.Dir, t, args[0], err)

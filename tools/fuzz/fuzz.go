@@ -22,7 +22,7 @@ type Target struct {
 // Targets returns the fuzz functions of the module, in the order of its packages.
 func Targets(h *house.House, m house.Module) ([]Target, error) {
 	cmd := exec.Command("go", "test", "-list", "^Fuzz", m.Path()+"/...")
-	cmd.Dir = h.Root
+	cmd.Dir, cmd.Env = h.Root, h.WorkEnv()
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing the fuzz targets of %s: %w", m.Dir, err)
@@ -48,7 +48,7 @@ func Targets(h *house.House, m house.Module) ([]Target, error) {
 // Run fuzzes the target for d. What the go command prints goes to w.
 func Run(w io.Writer, h *house.House, t Target, d time.Duration) error {
 	cmd := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+d.String(), t.Package)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = h.Root, w, w
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = h.Root, h.WorkEnv(), w, w
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", t.Package, t.Name, err)
 	}

@@ -34,3 +34,9 @@ func (h *House) WorkFile() string {
 func (h *House) WriteWork() error {
 	return os.WriteFile(filepath.Join(h.Root, "go.work"), []byte(h.WorkFile()), 0o644)
 }
+
+// WorkEnv returns the environment in which the go command uses the workspace, also
+// when this process was started outside it.
+func (h *House) WorkEnv() []string {
+	return append(os.Environ(), "GOWORK="+filepath.Join(h.Root, "go.work"))
+}

@@ -47,7 +47,7 @@ func exported(t *testing.T, h *house.House, m house.Module) []*apilist.Package {
 func goLines(t *testing.T, h *house.House, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command("go", args...)
-	cmd.Dir = filepath.Join(h.Root, dir)
+	cmd.Dir, cmd.Env = filepath.Join(h.Root, dir), h.WorkEnv()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)

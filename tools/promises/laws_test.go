@@ -20,7 +20,7 @@ var parses = regexp.MustCompile(`^(Parse|Decode|Unmarshal|Read|Load)`)
 
 func TestLaws(t *testing.T) {
 	eachLibrary(t, "MOD-4 laws:", func(t *testing.T, h *house.House, m house.Module) {
-		if !strings.Contains(testText(t, h, m), "rapid.Check(") {
+		if !strings.Contains(testText(t, h, m), "*rapid.T") {
 			t.Error("no property test")
 		}
 	})
