@@ -74,15 +74,16 @@ func (r *Request) Create(ctx context.Context, name string, object runtime.Object
 		return nil, apierrors.NewConflict(corev1.Resource("serviceaccounts"), name,
 			fmt.Errorf("the UID in the token request (%s) is not that of the service account (%s)", req.UID, account.UID))
 	}
+	if validate != nil {
+		// As it was sent: of a node, an audience that is left out is judged as the server's own.
+		if err := validate(ctx, req.DeepCopyObject()); err != nil {
+			return nil, err
+		}
+	}
 	out := req.DeepCopy()
 	r.complete(out, account)
 	if err := check(out, account); err != nil {
 		return nil, err
-	}
-	if validate != nil {
-		if err := validate(ctx, out.DeepCopyObject()); err != nil {
-			return nil, err
-		}
 	}
 	p, err := r.bind(ctx, out.Spec.BoundObjectRef, account)
 	if err != nil || len(options.DryRun) > 0 {
