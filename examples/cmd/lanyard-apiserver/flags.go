@@ -10,11 +10,13 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
+	"github.com/lanyard-dev/lanyard/examples/apiserver/podpolicy"
 	"github.com/lanyard-dev/lanyard/examples/ca"
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
@@ -35,6 +37,7 @@ type flags struct {
 	minor                     int
 	featureGates              map[string]bool
 	objects                   []string
+	podPolicy                 string
 	audit                     *genericoptions.AuditOptions
 }
 
@@ -60,6 +63,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.minor, "emulated-minor", gates.MaxMinor, "Kubernetes minor version to play")
 	fs.Var(cliflag.NewMapStringBool(&f.featureGates), "feature-gates", "gates as NAME=BOOL")
 	fs.StringArrayVar(&f.objects, "objects", nil, "YAML file of objects to create at start, repeatable")
+	fs.StringVar(&f.podPolicy, "pod-policy-file", "", "YAML list of rules: as whom the pods of a namespace may run")
 	f.audit.AddFlags(fs)
 }
 
@@ -83,6 +87,7 @@ func (f *flags) options() (apiserver.Options, error) {
 	o.ClientCA = files.read("client-ca-file", f.clientCA)
 	o.KubeletCA = files.read("kubelet-certificate-authority", f.kubeletCA)
 	o.Objects = files.load(f.objects)
+	o.Admission = files.policy(f.podPolicy)
 	o.ServiceAccountKey = files.signingKey(f.serviceAccountKey)
 	return o, errors.Join(append(files, gateErr)...)
 }
@@ -112,6 +117,18 @@ func (e *faults) load(files []string) []runtime.Object {
 		out = append(out, objects...)
 	}
 	return out
+}
+
+// policy reads the rules for pods; nil for no file.
+func (e *faults) policy(file string) []admission.Interface {
+	if file == "" {
+		return nil
+	}
+	policy, err := podpolicy.Parse(e.read("pod-policy-file", file))
+	if err != nil {
+		*e = append(*e, fmt.Errorf("--pod-policy-file: %w", err))
+	}
+	return []admission.Interface{policy}
 }
 
 // signingKey reads a P-256 key in PEM; nil for no file.
