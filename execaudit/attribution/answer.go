@@ -18,8 +18,11 @@ type Answer struct {
 // compare is the order in which answers of one moment come out: time, then
 // everything else that tells events apart.
 func (e *Event) compare(o *Event) int {
+	if c := e.Time.Compare(o.Time); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		e.Time.Compare(o.Time), cmp.Compare(e.Node, o.Node), cmp.Compare(e.Process.PID, o.Process.PID),
+		cmp.Compare(e.Node, o.Node), cmp.Compare(e.Process.PID, o.Process.PID),
 		cmp.Compare(e.Kind, o.Kind), cmp.Compare(e.Process.ExecID, o.Process.ExecID), cmp.Compare(e.Process.StartTicks, o.Process.StartTicks),
 		cmp.Compare(e.Agent, o.Agent), cmp.Compare(e.ContainerID, o.ContainerID), cmp.Compare(e.AuditID, o.AuditID),
 		cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command),

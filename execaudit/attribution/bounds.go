@@ -181,7 +181,7 @@ func (m *Machine) retireRoot(r *root) bool {
 
 func (m *Machine) dropContainer(c *container) {
 	c.gone = true
-	delete(m.containers, c.key)
+	delete(c.node.containers, c.id)
 	m.grow(-containerBytes)
 }
 

@@ -5,14 +5,18 @@ import (
 	"time"
 )
 
-type containerKey struct {
-	node *node
-	id   string
+// containerID is the part of an ID that is compared, padded.
+type containerID [ContainerIDBytes]byte
+
+func shortID(id string) (short containerID) {
+	copy(short[:], id)
+	return short
 }
 
 // container is what evidence says about one container. Its ID is not forgeable from inside.
 type container struct {
-	key                      containerKey
+	node                     *node
+	id                       containerID
 	namespace, pod, nameText string
 	// mixed says that agents disagree about its names.
 	mixed bool
@@ -22,15 +26,14 @@ type container struct {
 
 // container returns nil for no ID.
 func (m *Machine) container(n *node, id string, at time.Time) *container {
-	key := containerKey{n, shortID(id)}
 	if id == "" {
 		return nil
 	}
-	c := m.containers[key]
+	short := shortID(id)
+	c := n.containers[short]
 	if c == nil {
-		key.id = strings.Clone(key.id)
-		c = &container{key: key}
-		m.containers[key] = c
+		c = &container{node: n, id: short}
+		n.containers[short] = c
 		m.agedContainers.push(c)
 		m.grow(containerBytes)
 	}

@@ -75,7 +75,3 @@ type Event struct {
 // ContainerIDBytes is how much of a container ID is compared; agents cut
 // them, none shorter than this.
 const ContainerIDBytes = 12
-
-func shortID(id string) string {
-	return id[:min(len(id), ContainerIDBytes)]
-}

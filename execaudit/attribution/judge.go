@@ -10,7 +10,7 @@ func (m *Machine) judge(e *Event, p *process) Answer {
 		c = m.climb(p)
 	} else if n := m.nodes[e.Node]; n != nil && n.covered {
 		c.root = n.find(sighting{
-			process: Process{PID: e.Process.PID}, container: m.containers[containerKey{n, shortID(e.ContainerID)}], at: e.Time, claim: own,
+			process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time, claim: own,
 		})
 	}
 	a := Answer{Event: *e}
@@ -98,7 +98,7 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 		a.be(Conflicting, ReasonManyRoots)
 	case s.Refused():
 		a.be(Conflicting, ReasonRefused)
-	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.key.id:
+	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.id:
 		a.be(Conflicting, ReasonLeftContainer)
 	case where.contradicts(s) != "":
 		a.be(Conflicting, where.contradicts(s))
@@ -188,8 +188,8 @@ func (a *Answer) unclaimed() {
 }
 
 func (m *Machine) placeOf(e *Event) place {
-	if e.ContainerID != "" {
-		if c := m.containers[containerKey{m.nodes[e.Node], shortID(e.ContainerID)}]; c != nil && !c.mixed {
+	if n := m.nodes[e.Node]; n != nil && e.ContainerID != "" {
+		if c := n.containers[shortID(e.ContainerID)]; c != nil && !c.mixed {
 			return c.place()
 		}
 	}

@@ -79,14 +79,14 @@ type Machine struct {
 	answer  func(*Answer)
 	stats   Stats
 
-	seeds      [2]maphash.Seed
-	scratch    []byte
-	tickets    map[string]*ticket
-	nodes      map[string]*node
-	processes  map[processKey]*process
-	containers map[containerKey]*container
-	pending    pending
-	now        time.Time // the highest time Advance was told
+	seeds     [2]maphash.Seed
+	scratch   []byte
+	tickets   map[string]*ticket
+	nodes     map[string]*node
+	processes map[processKey]*process
+	lastNode  *node // events of one node come together
+	pending   pending
+	now       time.Time // the highest time Advance was told
 
 	endedSessions  queue[*ticket]
 	agedProcesses  queue[*process]
@@ -103,8 +103,8 @@ func New(options Options, answer func(*Answer)) *Machine {
 		options: options.withDefaults(), answer: answer,
 		seeds:   [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 		tickets: map[string]*ticket{}, nodes: map[string]*node{},
-		processes: map[processKey]*process{}, containers: map[containerKey]*container{},
-		pending: newPending(),
+		processes: map[processKey]*process{},
+		pending:   newPending(),
 	}
 }
 
@@ -121,13 +121,13 @@ func (m *Machine) AddAudit(a *Audit) {
 // AddEvent takes in a process event.
 func (m *Machine) AddEvent(e *Event) {
 	m.stats.Events++
-	m.learn(e)
+	p := m.learn(e)
 	if m.pending.answered(e.Time) {
 		m.stats.Late++
-		m.settle(e, false)
+		m.settle(e, p, false)
 		return
 	}
-	m.grow(m.pending.add(e))
+	m.grow(m.pending.add(e, p))
 	m.shrink()
 }
 
@@ -164,15 +164,18 @@ func (m *Machine) Stats() Stats {
 func (m *Machine) settleOldest(early bool) {
 	b := m.pending.pop()
 	for i := range b.events {
-		m.grow(-b.events[i].bytes())
-		m.settle(&b.events[i], early)
+		waited := &b.events[i]
+		m.grow(-waited.bytes())
+		if p := waited.process; p != nil && p.gone { // dropped, and perhaps made anew
+			waited.process = m.processes[p.key]
+		}
+		m.settle(&waited.Event, waited.process, early)
 	}
 	m.pending.recycle(b)
 }
 
 // settle answers one event and lets go of what it was the last use of.
-func (m *Machine) settle(e *Event, early bool) {
-	p := m.processes[m.key(e.Node, e.Process)]
+func (m *Machine) settle(e *Event, p *process, early bool) {
 	a := m.judge(e, p)
 	if early && a.Verdict == Corroborated {
 		a.Verdict, a.Reason, a.Session, a.Claimed = Hint, ReasonEarly, nil, a.Session

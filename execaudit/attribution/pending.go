@@ -19,7 +19,13 @@ type pending struct {
 }
 
 type bucket struct {
-	events []Event
+	events []waiting
+}
+
+// waiting is an event and the process that it is of.
+type waiting struct {
+	Event
+	process *process
 }
 
 func newPending() pending {
@@ -31,7 +37,7 @@ func (p *pending) answered(t time.Time) bool {
 }
 
 // add keeps a copy of e and returns its cost in bytes.
-func (p *pending) add(e *Event) int {
+func (p *pending) add(e *Event, of *process) int {
 	second := e.Time.Unix()
 	b := p.buckets[second]
 	if b == nil {
@@ -39,7 +45,7 @@ func (p *pending) add(e *Event) int {
 		p.buckets[second] = b
 		heap.Push(&p.seconds, second)
 	}
-	b.events = append(b.events, *e)
+	b.events = append(b.events, waiting{*e, of})
 	p.count++
 	p.bytes += e.bytes()
 	return e.bytes()
@@ -69,8 +75,14 @@ func (p *pending) pop() *bucket {
 		p.bytes -= b.events[i].bytes()
 	}
 	p.done, p.begun = second, true
-	slices.SortFunc(b.events, func(x, y Event) int { return x.compare(&y) })
+	if !slices.IsSortedFunc(b.events, compareWaiting) {
+		slices.SortFunc(b.events, compareWaiting)
+	}
 	return b
+}
+
+func compareWaiting(x, y waiting) int {
+	return x.Event.compare(&y.Event)
 }
 
 const maxFreeBuckets = 8

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/maphash"
 	"time"
@@ -41,26 +42,27 @@ func (m *Machine) key(node string, p Process) processKey {
 	return processKey{maphash.Bytes(m.seeds[0], b), maphash.Bytes(m.seeds[1], b) | 1} // never zero
 }
 
-// learn takes an event's facts. Each is kept by a rule that does not depend on the order in which events come.
-func (m *Machine) learn(e *Event) {
+// learn takes an event's facts and returns its process, nil for one without identity. Each is kept by a rule that does not depend on the order in which events come.
+func (m *Machine) learn(e *Event) *process {
 	n := m.node(e.Node)
 	c := m.container(n, e.ContainerID, e.Time)
 	c.name(e.Namespace, e.Pod, e.Container)
 	claim := m.claimOf(e)
 	key := m.key(e.Node, e.Process)
 	if key == (processKey{}) {
-		return
+		return nil
 	}
 	p := m.process(n, key, e)
 	p.container = smaller(p.container, c)
 	p.descend(e.Time, m.key(e.Node, e.Parent), m.key(e.Node, e.Grandparent))
 	if claim == nil {
-		return
+		return p
 	}
 	p.say(claim)
 	if e.Kind == Exec && e.FirstImage && e.ParentOutside && e.AuditID != "" {
 		m.originate(p, e, c, claim)
 	}
+	return p
 }
 
 // say notes what the process claims; of several IDs, the first by text.
@@ -73,7 +75,7 @@ func (p *process) say(claim *ticket) {
 
 // smaller keeps one of two containers by a rule, should an agent name two for one process.
 func smaller(a, b *container) *container {
-	if a == nil || b != nil && b.key.id < a.key.id {
+	if a == nil || b != nil && bytes.Compare(b.id[:], a.id[:]) < 0 {
 		return b
 	}
 	return a
@@ -201,8 +203,14 @@ func (c *chain) hear(p *process) {
 
 // above returns the next known ancestor. A parent that only its children's events tell of is stepped over.
 func (m *Machine) above(p *process) *process {
+	if p.parent == (processKey{}) {
+		return nil
+	}
 	if parent := m.processes[p.parent]; parent != nil {
 		return parent
+	}
+	if p.grandparent == (processKey{}) {
+		return nil
 	}
 	return m.processes[p.grandparent]
 }

@@ -13,9 +13,14 @@ type node struct {
 	journal map[journalKey]*root
 	byTicks map[Process]*root
 	byPID   map[int][]*root
+
+	containers map[containerID]*container
 }
 
-type journalKey struct{ container, execID string }
+type journalKey struct {
+	container containerID
+	execID    string
+}
 
 // root is a session's first process.
 type root struct {
@@ -36,11 +41,15 @@ type root struct {
 }
 
 func (m *Machine) node(name string) *node {
+	if n := m.lastNode; n != nil && n.name == name {
+		return n
+	}
 	n := m.nodes[name]
 	if n == nil {
-		n = &node{name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{}}
+		n = &node{name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{}, containers: map[containerID]*container{}}
 		m.nodes[n.name] = n
 	}
+	m.lastNode = n
 	return n
 }
 
@@ -64,7 +73,7 @@ func (m *Machine) AddRecord(r *Record) {
 }
 
 func (m *Machine) open(n *node, key journalKey, r *Record) *root {
-	key = journalKey{strings.Clone(key.container), strings.Clone(key.execID)}
+	key = journalKey{key.container, strings.Clone(key.execID)}
 	known := &root{node: n, journal: true, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time}
 	n.journal[key] = known
 	m.agedRoots.push(known)

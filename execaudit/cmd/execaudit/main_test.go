@@ -28,7 +28,7 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-func execaudit(t *testing.T, in string, args ...string) (code int, out, errOut string) {
+func command(t *testing.T, in string, args ...string) (code int, out, errOut string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	code = run(context.Background(), args, streams{strings.NewReader(in), &o, &e})
@@ -62,21 +62,21 @@ func TestAttribute(t *testing.T) {
 		{"ATT-8 ATT-10 a malformed line", exitFaults, args("--events", file(t, "hunter2\n"+eventLine))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if code, _, errOut := execaudit(t, "", c.args...); code != c.code {
+			if code, _, errOut := command(t, "", c.args...); code != c.code {
 				t.Errorf("exit code %d, want %d: %s", code, c.code, errOut)
 			}
 		})
 	}
 	t.Run("ATT-8 the malformed line is named and the rest answered", func(t *testing.T) {
 		bad := file(t, eventLine+"hunter2\n")
-		_, out, errOut := execaudit(t, "", "attribute", "--audit", audit, "--journal", journal, "--events", bad)
+		_, out, errOut := command(t, "", "attribute", "--audit", audit, "--journal", journal, "--events", bad)
 		if !strings.Contains(errOut, bad+":2: malformed line") || strings.Contains(errOut, "hunter2") || !strings.Contains(out, "alice") {
 			t.Errorf("out %s, err %s", out, errOut)
 		}
 	})
 	t.Run("ATT-3 ATT-9 events from standard input, answers as table, JSON lines and page", func(t *testing.T) {
 		for format, want := range map[string]string{"table": "corroborated  alice", "json": `"user":"alice"`, "html": "<title>Who ran this?"} {
-			code, out, errOut := execaudit(t, eventLine, "attribute", "--audit", audit, "--journal", journal, "--events", "-", "-o", format)
+			code, out, errOut := command(t, eventLine, "attribute", "--audit", audit, "--journal", journal, "--events", "-", "-o", format)
 			if code != exitMatched || !strings.Contains(out, want) {
 				t.Errorf("%s: code %d, %s %s", format, code, out, errOut)
 			}
@@ -135,7 +135,7 @@ func TestFollow(t *testing.T) {
 func TestRedact(t *testing.T) {
 	t.Run("EXA-28 env values are taken out of logs, plain and in JSON", func(t *testing.T) {
 		in := "GET \"/exec/a/b?command=sh&env=A=hunter2&tty=1\" 200\n" + `{"requestURI":"/exec?env=B%3Dhunter2\u0026command=id","x":"what?"}` + "\nplain, no query"
-		code, out, _ := execaudit(t, in, "redact")
+		code, out, _ := command(t, in, "redact")
 		if code != 0 || strings.Contains(out, "hunter2") || !strings.Contains(out, "command=sh&env=A=[redacted]&tty=1\" 200\n") ||
 			!strings.Contains(out, `\u0026command=id","x":"what?"}`) || !strings.HasSuffix(out, "plain, no query") {
 			t.Errorf("code %d, out %s", code, out)
