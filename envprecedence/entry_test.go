@@ -33,7 +33,8 @@ var faultCases = []struct {
 	},
 	{
 		"ENV-11 the longest entry that execve takes",
-		envprecedence.Entry{Name: "A", Value: strings.Repeat("v", 131_071-len("A="))}, nil,
+		envprecedence.Entry{Name: "A", Value: strings.Repeat("v", 131_071-len("A="))},
+		nil,
 	},
 	{"ENV-5 ENV-11 any value without NUL", envprecedence.Entry{Name: "A", Value: "\xff$X=\n\t'"}, nil},
 	{"ENV-9 ENV-11 an empty value", envprecedence.Entry{Name: "A"}, nil},
