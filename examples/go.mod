@@ -6,7 +6,10 @@ require (
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-containerregistry v0.22.1
 	github.com/google/uuid v1.6.0
+	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
+	github.com/lanyard-dev/lanyard/criconformance v0.1.0
+	github.com/lanyard-dev/lanyard/execcredential/restconfig v0.1.0
 	github.com/spf13/pflag v1.0.10
 	golang.org/x/sys v0.49.0
 	k8s.io/cli-runtime v0.37.2
@@ -60,7 +63,6 @@ require (
 	github.com/google/btree v1.1.3 // indirect
 	github.com/google/cel-go v0.29.2 // indirect
 	github.com/google/gnostic-models v0.7.0 // indirect
-	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus v1.1.0 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.3 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
@@ -68,6 +70,7 @@ require (
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/lanyard-dev/lanyard/internal/pluginexec v0.1.0 // indirect
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de // indirect
 	github.com/lithammer/dedent v1.1.0 // indirect
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
@@ -112,7 +115,6 @@ require (
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
-	gotest.tools/v3 v3.5.2 // indirect
 	k8s.io/component-helpers v0.37.2 // indirect
 	k8s.io/kms v0.37.2 // indirect
 	k8s.io/metrics v0.37.2 // indirect
@@ -132,6 +134,7 @@ require (
 	github.com/klauspost/compress v1.19.2 // indirect
 	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
+	github.com/lanyard-dev/lanyard/execcredential v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
 	github.com/lanyard-dev/lanyard/supgroups v0.1.0
 	github.com/opencontainers/go-digest v1.0.0 // indirect

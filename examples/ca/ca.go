@@ -67,7 +67,13 @@ func (a *Authority) Pool() *x509.CertPool {
 
 // Client returns a client certificate for a user of Kubernetes: the name, and the groups as organizations.
 func (a *Authority) Client(user string, groups ...string) (Pair, error) {
+	return a.ClientUntil(time.Now().Add(Lifetime), user, groups...)
+}
+
+// ClientUntil is Client with an end of the certificate's validity.
+func (a *Authority) ClientUntil(end time.Time, user string, groups ...string) (Pair, error) {
 	template := certificate(pkix.Name{CommonName: user, Organization: groups})
+	template.NotAfter = end
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	return a.sign(template)

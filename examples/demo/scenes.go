@@ -8,6 +8,7 @@ func Scenes() []Scene {
 		spoofed(),
 		olderRuntime(),
 		leastPrivilege(),
+		rotation(),
 		groups(),
 		pullAsWorkload(),
 	}
