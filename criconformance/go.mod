@@ -8,6 +8,7 @@ require (
 	google.golang.org/grpc v1.79.3
 	k8s.io/client-go v0.36.4
 	k8s.io/cri-api v0.36.4
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -149,7 +149,7 @@ func valueCases() []envCase {
 			Fix: "keep entries without a value, also over a baseline that has one",
 		}, send: env("CONF_EMPTY", "", "CONF_EMPTIED", "")},
 		unmodified("shell-characters", "do not hand values to a shell", env("CONF_SHELL", `a=b 'c' "d" `+"`id`"+` $(id) ~ * \n # ; & | !`)),
-		unmodified("newline", "carry newlines and carriage returns in values", env("CONF_LINES", "one\ntwo\r\nthree\n")),
+		unmodified("newline", "carry newlines and carriage returns in values", env("CONF_LINES", "one\ntwo\r\nthree")),
 		unmodified("spaces", "do not trim values", env("CONF_SPACES", "  a \t b  ", "CONF_BLANK", " ")),
 		unmodified("every-byte", "carry every byte but NUL: CRI's KeyValue.value is bytes, and an environment need not be UTF-8", env("CONF_BYTES", everyByte())),
 		unmodified("names", "take every name that the Kubernetes API allows", env("CONF.dot-dash", "1", "-conf", "2", ".conf", "3", "_", "4")),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -67,7 +68,7 @@ func concurrentSessions(ctx context.Context, n *node) Observation {
 // and adds one; a runtime that drops it shows that elsewhere.
 func afterSession(ctx context.Context, n *node, name string, look func(way) (reporter.Process, error)) Observation {
 	w := n.carriers()[0]
-	sent := env("CONF_LEVEL", name, "CONF_ONLY", name)
+	sent := env("CONF_LEVEL", name, "CONF_FOR_"+strings.ToUpper(strings.ReplaceAll(name, " ", "_")), name)
 	m, err := n.report(ctx, w, n.fixture, sent)
 	if err != nil {
 		return n.sessionFailed(w, sent, err)

@@ -83,6 +83,9 @@ func probeEnv() []execaudit.Env { return env("CONF_PROBE", "probe") }
 // probeWay tries whether the runtime speaks the protocol, and whether an environment arrives.
 func (n *node) probeWay(ctx context.Context, w way) probe {
 	p := probe{way: w}
+	if p.err = n.client.Handshake(ctx, client.Session{Container: n.fixture, Command: sayCommand(), Protocol: w.protocol}); p.err != nil {
+		return p
+	}
 	if _, p.err = n.report(ctx, w, n.fixture, nil); p.err != nil {
 		return p
 	}

@@ -8,10 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/runtime"
+	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 )
 
@@ -68,6 +72,11 @@ func serve(t testing.TB, c runtime.Config) string {
 			t.Errorf("Close: %v", err)
 		}
 	})
+	// It answers as soon as it listens.
+	_, err = runtimetest.Dial(t, c.Socket).Version(runtimetest.Context(t), &runtimeapi.VersionRequest{}, grpc.WaitForReady(true))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return "unix://" + c.Socket
 }
 

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/criconformance/suite"
+)
+
+// flags are the command line.
+type flags struct {
+	options     suite.Options
+	focus, skip string
+	require     []string
+	output      string
+	junit       string
+	archive     string
+	list        bool
+}
+
+// run runs the tool and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var f flags
+	code := suite.ExitPassed
+	cmd := &cobra.Command{
+		Use:           "criconformance --runtime-endpoint unix:///run/containerd/containerd.sock",
+		Short:         "Does a CRI runtime keep the promises of KEP-6035 (exec environments) and KEP-3619 (supplemental groups)?",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			code, err = f.do(cmd.Context(), stdout, stderr)
+			return err
+		},
+	}
+	f.add(cmd)
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(stderr, "criconformance:", err)
+		if code == suite.ExitPassed {
+			code = suite.ExitTrouble
+		}
+	}
+	return code
+}
+
+func (f *flags) add(cmd *cobra.Command) {
+	s := cmd.Flags()
+	s.StringVar(&f.options.Endpoint, "runtime-endpoint", "", "the runtime's CRI socket, as unix:///PATH")
+	s.StringVar(&f.options.ImageEndpoint, "image-endpoint", "", "the image service's socket, where it is another")
+	s.StringVar(&f.options.Handler, "runtime-handler", "", "runtime handler of the pods, such as runsc")
+	s.StringVar(&f.focus, "focus", "", "run cases whose name matches the regular expression")
+	s.StringVar(&f.skip, "skip", "", "do not run cases whose name matches the regular expression")
+	s.StringSliceVar(&f.require, "require", nil, "features that the runtime must have: envs, groups, ids")
+	s.StringVarP(&f.output, "output", "o", "text", "text or json")
+	s.StringVar(&f.junit, "junit", "", "write a JUnit file, too")
+	s.DurationVar(&f.options.Timeout, "timeout", time.Minute, "how long one case may take")
+	s.IntVar(&f.options.Parallel, "parallel", 4, "how many cases run at a time")
+	s.StringVar(&f.options.Reporter, "reporter", "", "static Linux program for the images, where it cannot be this one")
+	s.StringVar(&f.options.Push, "push", "", "repository to push the images to, for runtimes that cannot pull from localhost")
+	s.StringVar(&f.options.Images, "images", "", "repository whose images the runtime has already")
+	s.StringVar(&f.archive, "write-archive", "", "write the images as an OCI archive to this file, named by --images, and exit")
+	s.BoolVar(&f.list, "list", false, "list the cases and exit")
+}
+
+// do does what the flags say and returns the exit code.
+func (f *flags) do(ctx context.Context, stdout, stderr io.Writer) (int, error) {
+	if f.output != "text" && f.output != "json" {
+		return suite.ExitTrouble, fmt.Errorf("output %q is neither \"text\" nor \"json\"", f.output)
+	}
+	switch {
+	case f.list:
+		return suite.ExitPassed, list(stdout)
+	case f.archive != "":
+		return suite.ExitPassed, f.writeArchive()
+	}
+	if err := f.parse(); err != nil {
+		return suite.ExitTrouble, err
+	}
+	if isTerminal(stderr) {
+		f.options.Progress = func(done, total int, name string) { fmt.Fprintf(stderr, "\r\x1b[K%d/%d %s", done, total, name) }
+	}
+	report, err := suite.Run(ctx, f.options)
+	if f.options.Progress != nil {
+		fmt.Fprint(stderr, "\r\x1b[K")
+	}
+	if errors.Is(err, suite.ErrOptions) {
+		return suite.ExitTrouble, err
+	}
+	return report.ExitCode(), errors.Join(err, f.write(report, stdout))
+}
+
+// parse reads the flags that are more than text.
+func (f *flags) parse() (err error) {
+	for text, to := range map[*string]**regexp.Regexp{&f.focus: &f.options.Focus, &f.skip: &f.options.Skip} {
+		if *text == "" {
+			continue
+		}
+		if *to, err = regexp.Compile(*text); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.require {
+		f.options.Require = append(f.options.Require, suite.Feature(name))
+	}
+	return nil
+}
+
+func (f *flags) write(report suite.Report, stdout io.Writer) error {
+	write := report.WriteText
+	if f.output == "json" {
+		write = report.WriteJSON
+	}
+	if err := write(stdout); err != nil || f.junit == "" {
+		return err
+	}
+	return toFile(f.junit, report.WriteJUnit)
+}
+
+func (f *flags) writeArchive() error {
+	return toFile(f.archive, func(w io.Writer) error { return suite.WriteArchive(w, f.options.Images, f.options.Reporter) })
+}
+
+func toFile(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}
+
+func list(w io.Writer) error {
+	for _, c := range suite.Cases() {
+		if _, err := fmt.Fprintf(w, "%-7s %-30s %s\n", c.Requirement, c.Name, c.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isTerminal reports whether a person watches what is written to w.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
