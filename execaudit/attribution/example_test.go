@@ -1,0 +1,35 @@
+package attribution_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+)
+
+func Example() {
+	m := attribution.New(attribution.Options{}, func(a *attribution.Answer) {
+		user := "nobody for sure"
+		if a.Session != nil {
+			user = a.Session.User.Name
+		}
+		fmt.Printf("%s: %s, %s (%s)\n", a.Event.Command, user, a.Verdict, a.Reason)
+	})
+	at := time.Date(2026, 11, 21, 4, 10, 0, 0, time.UTC)
+	m.AddAudit(&attribution.Audit{
+		AuditID: "f4a3b2c1", User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0", Received: at, At: at,
+	})
+	shell := attribution.Event{
+		Time: at.Add(time.Second), Kind: attribution.Exec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
+		Process: attribution.Process{PID: 4711, StartTicks: 100}, AuditID: "f4a3b2c1", FirstImage: true, ParentOutside: true, Command: "sh",
+	}
+	forger := shell
+	forger.Time, forger.Command, forger.AuditID = at.Add(2*time.Second), "env KUBERNETES_EXEC_AUDIT_ID=0ff1ce sh", "0ff1ce"
+	forger.Process, forger.Parent, forger.ParentOutside = attribution.Process{PID: 4712, StartTicks: 200}, shell.Process, false
+	m.AddEvent(&shell)
+	m.AddEvent(&forger)
+	m.Flush()
+	// Output:
+	// sh: alice, corroborated (unbroken chain to the session's first process)
+	// env KUBERNETES_EXEC_AUDIT_ID=0ff1ce sh: nobody for sure, conflicting (the process claims another ID than its session has)
+}
