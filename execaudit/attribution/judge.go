@@ -3,7 +3,7 @@ package attribution
 import "strings"
 
 // judge decides by what is known now: first by the chain of processes, else by the claim alone.
-func (m *Machine) judge(e *Event, p *process) Answer {
+func (m *Machine) judge(a *Answer, e *Event, p *process) {
 	own := m.known(e)
 	var c chain
 	if p != nil {
@@ -13,13 +13,12 @@ func (m *Machine) judge(e *Event, p *process) Answer {
 			process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time, claim: own,
 		})
 	}
-	a := Answer{Event: *e}
+	*a = Answer{Event: *e}
 	if c.root != nil {
-		m.judgeRooted(&a, c.root, own)
-		return a
+		m.judgeRooted(a, c.root, own)
+		return
 	}
-	m.judgeClaim(&a, c, own)
-	return a
+	m.judgeClaim(a, c, own)
 }
 
 func (m *Machine) known(e *Event) *ticket {

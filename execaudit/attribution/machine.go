@@ -176,7 +176,8 @@ func (m *Machine) settleOldest(early bool) {
 
 // settle answers one event and lets go of what it was the last use of.
 func (m *Machine) settle(e *Event, p *process, early bool) {
-	a := m.judge(e, p)
+	a := &m.current
+	m.judge(a, e, p)
 	if early && a.Verdict == Corroborated {
 		a.Verdict, a.Reason, a.Session, a.Claimed = Hint, ReasonEarly, nil, a.Session
 	}
@@ -190,5 +191,5 @@ func (m *Machine) settle(e *Event, p *process, early bool) {
 		m.stats.Unrelated++
 		return
 	}
-	m.answer(&a)
+	m.answer(a)
 }
