@@ -108,18 +108,20 @@ func (n *node) publish(ctx context.Context) error {
 	if n.repository != "" {
 		return nil
 	}
-	run := n.run
 	if n.repository = n.options.Push; n.repository != "" {
-		// They stay, so that they are nobody's.
-		run = ""
-	} else {
-		n.repository = n.registry.Repository() + "/run-" + n.run
+		// They stay, so that they are no run's.
+		set, err := makeImages(n.options.Reporter, "")
+		if err != nil {
+			return err
+		}
+		return images.Push(ctx, n.repository, set)
 	}
-	set, err := makeImages(n.options.Reporter, run)
+	set, err := makeImages(n.options.Reporter, n.run)
 	if err != nil {
 		return err
 	}
-	return images.Push(ctx, n.repository, set)
+	n.repository, err = n.registry.Store(ctx, "run-"+n.run, set)
+	return err
 }
 
 // makeImages makes them around the program at the path, or around the running one.

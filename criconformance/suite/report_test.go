@@ -46,6 +46,17 @@ func TestReports(t *testing.T) {
 			}
 		}
 	})
+	t.Run("CON-8 what a runtime says does not drive the terminal", func(t *testing.T) {
+		r := sample()
+		r.Runtime, r.Results[4].Reason, r.Results[1].Problems[0].Seen = "\x1b[31mr", "a\x1b]0;b\x07c", "\x1b[2J"
+		var b strings.Builder
+		if err := r.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(b.String(), "\x1b\x07") {
+			t.Errorf("%q", b.String())
+		}
+	})
 	t.Run("CON-8 JSON round trip", func(t *testing.T) {
 		var b strings.Builder
 		if err := sample().WriteJSON(&b); err != nil {

@@ -12,7 +12,7 @@ import (
 // the words of the KEP and what to do.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", r.Runtime, r.API, r.Endpoint)
+	fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", oneLine(r.Runtime), oneLine(r.API), r.Endpoint)
 	fmt.Fprintf(&b, "streams  %s\n", strings.Join(r.Streams.Spoken, ", "))
 	for _, refused := range r.Streams.Refused {
 		fmt.Fprintf(&b, "         not %s: %s\n", refused.Protocol, oneLine(refused.Why))
@@ -77,7 +77,8 @@ func (r Result) Explain(indent string) string {
 	return b.String()
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine is what a runtime said, without what would drive a terminal.
+func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
 // WriteJSON writes the report as one indented JSON document.
 func (r Report) WriteJSON(w io.Writer) error {

@@ -116,15 +116,21 @@ func TestRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("CON-5 it serves what was pushed", func(t *testing.T) {
-		if err := images.Push(t.Context(), r.Repository()+"/x", build(t, "")); err != nil {
+		repository, err := r.Store(t.Context(), "x", build(t, ""))
+		if err != nil {
 			t.Fatal(err)
 		}
-		ref, err := name.ParseReference(r.Repository() + "/x:base")
+		ref, err := name.ParseReference(repository + ":base")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := remote.Image(ref); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("CON-5 nobody else can put an image there", func(t *testing.T) {
+		if err := images.Push(t.Context(), r.Repository()+"/x", build(t, "another")); err == nil {
+			t.Error("an image was replaced")
 		}
 	})
 	t.Run("CON-8 its run is alive until it is closed, and no other is", func(t *testing.T) {

@@ -2,6 +2,8 @@ package images
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +29,7 @@ const runPath = "/criconformance/run"
 type Registry struct {
 	listener net.Listener
 	server   *http.Server
+	secret   string
 }
 
 // Serve starts a registry for the run. Close it when done.
@@ -35,12 +38,47 @@ func Serve(run string) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
+	r := &Registry{listener: l, secret: rand.Text()}
 	mux := http.NewServeMux()
-	mux.Handle("/", registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	mux.Handle("/", r.guard(registry.New(registry.Logger(log.New(io.Discard, "", 0)))))
 	mux.HandleFunc(runPath, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, run) })
-	r := &Registry{l, &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}}
+	r.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = r.server.Serve(l) }()
 	return r, nil
+}
+
+// secretHeader is by which the registry knows the run's own requests.
+const secretHeader = "X-Criconformance-Secret"
+
+// guard lets anybody read and nobody but the run write: other users of the machine could otherwise have the runtime run
+// an image of theirs.
+func (r *Registry) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		reads := req.Method == http.MethodGet || req.Method == http.MethodHead
+		if !reads && subtle.ConstantTimeCompare([]byte(req.Header.Get(secretHeader)), []byte(r.secret)) != 1 {
+			http.Error(w, "this registry is somebody else's", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// Store puts the images into the registry, at the path below Repository, and returns the repository that they are in.
+func (r *Registry) Store(ctx context.Context, path string, set []Named) (repository string, err error) {
+	repository = r.Repository() + "/" + path
+	return repository, push(ctx, repository, set, withSecret{&http.Transport{DisableKeepAlives: true}, r.secret})
+}
+
+// withSecret shows the secret with every request.
+type withSecret struct {
+	next   http.RoundTripper
+	secret string
+}
+
+func (t withSecret) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set(secretHeader, t.secret)
+	return t.next.RoundTrip(req)
 }
 
 // Port is where it listens.
@@ -75,13 +113,16 @@ func Alive(ctx context.Context, port, run string) bool {
 
 // Push stores the images under repository:tag, with the credentials of the machine's docker configuration.
 func Push(ctx context.Context, repository string, set []Named) error {
+	return push(ctx, repository, set, &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment})
+}
+
+func push(ctx context.Context, repository string, set []Named, transport http.RoundTripper) error {
 	for _, n := range set {
 		ref, err := name.ParseReference(repository + ":" + n.Tag)
 		if err != nil {
 			return err
 		}
-		err = remote.Write(ref, n.Image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain),
-			remote.WithTransport(&http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}))
+		err = remote.Write(ref, n.Image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain), remote.WithTransport(transport))
 		if err != nil {
 			return fmt.Errorf("push %s: %w", ref, err)
 		}
