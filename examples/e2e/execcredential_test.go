@@ -26,6 +26,10 @@ func TestExecCredential(t *testing.T) {
 	t.Run("clients", l.clients)
 	t.Run("rotation", l.rotation)
 	t.Run("refusals", l.refusals)
+	t.Run("outage", l.outage)
+	t.Run("static", l.static)
+	t.Run("metrics", l.measured)
+	t.Run("interactive", l.interactive)
 }
 
 // loginPassword is everybody's password.
