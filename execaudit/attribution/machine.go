@@ -86,6 +86,7 @@ type Machine struct {
 	processes map[processKey]*process
 	lastNode  *node // events of one node come together
 	pending   pending
+	current   Answer    // the one being given, so that none is made for each
 	now       time.Time // the highest time Advance was told
 
 	endedSessions  queue[*ticket]
