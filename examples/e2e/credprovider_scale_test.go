@@ -12,20 +12,24 @@ import (
 
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/record"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk/check"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/puller"
+	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/stack"
 )
 
 const (
 	scalePods, scaleAccounts, scaleImages = 1000, 50, 200
+	scaleNamespaces                       = 10
 	scaleNode                             = "many"
 )
 
@@ -105,16 +109,32 @@ func newManyPulls(t *testing.T) *manyPulls {
 	return m
 }
 
-// image and owner are the repository and the account of pod number i.
-func (m *manyPulls) image(i int) string { return fmt.Sprintf("scale/%03d", i%scaleImages) }
-func (m *manyPulls) owner(i int) string { return fmt.Sprintf("owner-%02d", i%scaleAccounts) }
+// image, namespace and owner are the repository, and the account with its namespace, of
+// pod number i.
+func (m *manyPulls) image(i int) string     { return fmt.Sprintf("scale/%03d", i%scaleImages) }
+func (m *manyPulls) namespace(i int) string { return fmt.Sprintf("scale-%d", i%scaleNamespaces) }
+func (m *manyPulls) owner(i int) string     { return fmt.Sprintf("owner-%02d", i%scaleAccounts) }
+
+// populate makes the namespace and the account of pod number i.
+func (m *manyPulls) populate(t *testing.T, i int) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: m.namespace(i)}}
+	_, err := m.Admin().CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: m.owner(i)}}
+		_, err = m.Admin().CoreV1().ServiceAccounts(namespace.Name).Create(t.Context(), account, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // bound creates pod number i on the node.
 func (m *manyPulls) bound(ctx context.Context, i int) (*corev1.Pod, error) {
 	one := pod(fmt.Sprintf("scale-%04d", i), scaleNode)
 	one.Spec.ServiceAccountName = m.owner(i)
 	one.Spec.Containers[0].Image, one.Spec.Containers[0].ImagePullPolicy = m.private.Host()+"/"+m.image(i), corev1.PullAlways
-	return m.Admin().CoreV1().Pods("default").Create(ctx, one, metav1.CreateOptions{})
+	return m.Admin().CoreV1().Pods(m.namespace(i)).Create(ctx, one, metav1.CreateOptions{})
 }
 
 func (m *manyPulls) ensure(ctx context.Context, pod *corev1.Pod) error {
@@ -126,12 +146,12 @@ func (m *manyPulls) ensure(ctx context.Context, pod *corev1.Pod) error {
 func TestCredentialScale(t *testing.T) {
 	m := newManyPulls(t)
 	for i := range scaleAccounts {
-		m.account(t, m.owner(i), nil)
+		m.populate(t, i)
 	}
 	pods, keys := make([]*corev1.Pod, scalePods), map[[2]string]bool{}
 	for i := range scalePods {
 		keys[[2]string{m.owner(i), m.image(i)}] = true
-		m.private.Grant("default/"+m.owner(i), m.image(i))
+		m.private.Grant(m.namespace(i)+"/"+m.owner(i), m.image(i))
 	}
 	m.each(t, func(i int) (err error) { pods[i], err = m.bound(t.Context(), i); return err })
 	t.Run("CRP-14 CRP-15 CRP-12 1,000 pods at once: a plugin run for each distinct key, a token for each run", func(t *testing.T) {
@@ -161,7 +181,28 @@ func TestCredentialScale(t *testing.T) {
 			t.Errorf("Ensure = %v with %d events, want an anonymous pull and none", err, len(m.events.Events))
 		}
 	})
+	t.Run("CRP-24 the example plugin keeps to the protocol", func(t *testing.T) { m.protocol(t, pods[0]) })
 	t.Run("CRP-29 the API server is away: the event names audience and account, and the next pull tries again", func(t *testing.T) { m.away(t, pods[0]) })
+}
+
+// protocol takes the plugin through the protocol's check with a token of a pod.
+func (m *manyPulls) protocol(t *testing.T, pod *corev1.Pod) {
+	account, err := puller.Accounts{Client: m.Admin()}.ServiceAccount(t.Context(), pod.Namespace, pod.Spec.ServiceAccountName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := m.tokens.Token(t.Context(), provider.TokenRequest{
+		Account: account.Ref(), Audience: stack.PrivateAudience, PodName: pod.Name, PodUID: string(pod.UID),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := check.Run(t.Context(), parts.Need(t, "lanyard-pull-plugin")[0], check.Options{
+		Image: m.private.Host() + "/" + m.image(0), Args: m.private.Provider(asWorkload, "/scale").Args, Token: token.Value,
+	})
+	if !report.OK() {
+		t.Error(report)
+	}
 }
 
 // each calls do for all pods at once.
@@ -193,7 +234,7 @@ func (m *manyPulls) away(t *testing.T, pod *corev1.Pod) {
 		t.Errorf("Ensure = %v, want the anonymous pull to be refused", err)
 	}
 	said := <-m.events.Events
-	for _, part := range []string{puller.EventReason, stack.PrivateAudience, "default/" + pod.Spec.ServiceAccountName} {
+	for _, part := range []string{puller.EventReason, stack.PrivateAudience, pod.Namespace + "/" + pod.Spec.ServiceAccountName} {
 		if !strings.Contains(said, part) {
 			t.Errorf("event %q, want %q in it", said, part)
 		}
@@ -201,7 +242,7 @@ func (m *manyPulls) away(t *testing.T, pod *corev1.Pod) {
 	if err := m.APIServer().Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	m.account(t, pod.Spec.ServiceAccountName, nil)
+	m.populate(t, 0)
 	again, err := m.bound(t.Context(), 0)
 	if err == nil {
 		err = m.ensure(t.Context(), again)
