@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test trace modules cross api bench fuzz lint tidy work parts commands
+.PHONY: demo stack cost test trace modules cross api bench fuzz lint tidy work parts debian commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -68,7 +68,15 @@ $(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
 STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
 	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
 
-parts: $(STAMPS) commands
+parts: $(STAMPS) debian commands
+
+# Debian's packages: chromium opens the HTML report, jq joins logs beside us in make bench. Where they cannot be had, what
+# needs them says so.
+debian:
+	@for package in chromium jq; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
+	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \
+	fi
 
 # The stack's own programs: static, because one of them is the only file in our images.
 commands:
