@@ -76,15 +76,15 @@ func parseStatus(b []byte) (p Process, err error) {
 		fields[name] = strings.Fields(rest)
 	}
 	if p.UID, err = effective(fields["Uid"]); err != nil {
-		return p, fmt.Errorf("Uid: %w", err)
+		return p, fmt.Errorf("effective user: %w", err)
 	}
 	if p.GID, err = effective(fields["Gid"]); err != nil {
-		return p, fmt.Errorf("Gid: %w", err)
+		return p, fmt.Errorf("effective group: %w", err)
 	}
 	for _, g := range fields["Groups"] {
 		n, err := strconv.ParseInt(g, 10, 64)
 		if err != nil {
-			return p, fmt.Errorf("Groups: %w", err)
+			return p, fmt.Errorf("supplementary groups: %w", err)
 		}
 		p.Groups = append(p.Groups, n)
 	}
