@@ -8,8 +8,9 @@ func Scenes() []Scene {
 		spoofed(),
 		olderRuntime(),
 		leastPrivilege(),
-		rotation(),
 		groups(),
+		rotation(),
 		pullAsWorkload(),
+		whoRanWhat(),
 	}
 }
