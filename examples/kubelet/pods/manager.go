@@ -90,7 +90,7 @@ func New(o Options) *Manager {
 		fields.OneTermEqualSelector("spec.nodeName", o.Node))
 	return &Manager{
 		Options: o, node: o.Node, root: o.Root, client: o.Client,
-		informer: cache.NewSharedIndexInformer(listWatch, &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
+		informer: cache.NewSharedIndexInformer(patient(listWatch), &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
 		workers:  map[types.UID]*worker{},
 		seen:     map[types.UID]string{},
 	}
