@@ -11,6 +11,5 @@ func Scenes() []Scene {
 		groups(),
 		rotation(),
 		pullAsWorkload(),
-		whoRanWhat(),
 	}
 }
