@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/lanyard-dev/lanyard/internal/pluginexec v0.1.0
-	k8s.io/api v0.37.2
-	k8s.io/apimachinery v0.37.2
+	k8s.io/api v0.36.4
+	k8s.io/apimachinery v0.36.4
 	pgregory.net/rapid v1.3.0
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
 	sigs.k8s.io/yaml v1.6.0

@@ -10,8 +10,8 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
+// Names of the two files below the root.
 const (
-	// Passwd and Group are the files' names below the root.
 	Passwd = "etc/passwd"
 	Group  = "etc/group"
 

@@ -72,13 +72,12 @@ func Open(dir string) (*House, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &House{Root: root}
 	for _, m := range listed {
-		if _, err := os.Stat(filepath.Join(root, m.Dir, "go.mod")); err == nil {
-			h.Modules = append(h.Modules, m)
+		if _, err := os.Stat(filepath.Join(root, m.Dir, "go.mod")); err != nil {
+			return nil, fmt.Errorf("%s: listed without a go.mod: %w", m.Dir, err)
 		}
 	}
-	return h, nil
+	return &House{Root: root, Modules: listed}, nil
 }
 
 func findRoot(dir string) (string, error) {

@@ -44,7 +44,8 @@ func TestPackageBudgets(t *testing.T) {
 		}
 		t.Run("MOD-2 "+pattern, func(t *testing.T) {
 			var beyond []string
-			for _, pkg := range goLines(t, h, ".", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", house.Prefix+"/"+pattern) {
+			args := append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}, own(t, h, m, pattern)...)
+			for _, pkg := range goLines(t, h, ".", args...) {
 				if pkg != m.Path() && !strings.HasPrefix(pkg, m.Path()+"/") {
 					beyond = append(beyond, pkg)
 				}
@@ -65,13 +66,15 @@ func TestRequirementsOfLibraries(t *testing.T) {
 		}
 	})
 	eachLibrary(t, "MOD-2 test dependencies:", func(t *testing.T, h *house.House, m house.Module) {
-		list := func(field string) []string {
-			return goLines(t, h, ".", "list", "-f", "{{range ."+field+"}}{{.}}\n{{end}}", m.Path()+"/...")
+		packages := own(t, h, m, m.Dir+"/...")
+		modules := func(flags ...string) []string {
+			args := append([]string{"list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}"}, flags...)
+			return goLines(t, h, ".", append(args, packages...)...)
 		}
-		code := list("Deps")
-		for _, pkg := range append(list("TestImports"), list("XTestImports")...) {
-			if strings.Contains(strings.Split(pkg, "/")[0], ".") && !slices.Contains(code, pkg) && !allowedInTests(pkg) {
-				t.Errorf("tests import %s, want testify and rapid alone", pkg)
+		code := modules()
+		for _, used := range modules("-test") {
+			if !slices.Contains(code, used) && !allowedInTests(used) {
+				t.Errorf("tests bring along the module %s, want testify and rapid alone", used)
 			}
 		}
 	})
@@ -82,6 +85,13 @@ func TestRequirementsOfLibraries(t *testing.T) {
 			t.Errorf("the workspace builds with k8s.io/apimachinery %v, want %s", got, newestKubernetes)
 		}
 	})
+}
+
+// own returns the packages of the pattern that belong to the module itself: the go
+// command also finds those of modules nested in its folder.
+func own(t *testing.T, h *house.House, m house.Module, pattern string) []string {
+	t.Helper()
+	return goLines(t, h, ".", "list", "-f", `{{if eq .Module.Path "`+m.Path()+`"}}{{.ImportPath}}{{end}}`, house.Prefix+"/"+pattern)
 }
 
 func requires(t *testing.T, h *house.House, m house.Module) []*modfile.Require {
@@ -111,12 +121,7 @@ func ofKubernetes(path string) bool {
 	return false
 }
 
-// allowedInTests also lets a test name its own and sibling packages.
-func allowedInTests(pkg string) bool {
-	for _, prefix := range []string{"pgregory.net/rapid", "github.com/stretchr/testify", house.Prefix} {
-		if strings.HasPrefix(pkg, prefix) {
-			return true
-		}
-	}
-	return false
+// allowedInTests also lets a test use sibling modules.
+func allowedInTests(module string) bool {
+	return module == "pgregory.net/rapid" || module == "github.com/stretchr/testify" || strings.HasPrefix(module, house.Prefix+"/")
 }
