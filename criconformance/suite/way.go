@@ -46,6 +46,8 @@ func (n *node) report(ctx context.Context, w way, container string, env []execau
 		if w.protocol == client.SPDY || len(out) > 0 || ctx.Err() != nil {
 			break
 		}
+		// Closing comes with the command's end.
+		s.Command = []string{images.File, reporter.Argument, reporter.Linger}
 	}
 	return m, err
 }
