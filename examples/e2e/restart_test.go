@@ -32,8 +32,12 @@ func TestKilledComponents(t *testing.T) {
 	alice := newCaller(t, c.alice)
 	all := map[string]*process.Process{"API server": c.APIServer(), "kubelet": c.Kubelet(ours), "runtime": c.Runtime(ours)}
 	for _, names := range [][]string{
-		{"API server"}, {"kubelet"}, {"runtime"},
-		{"API server", "kubelet"}, {"API server", "runtime"}, {"kubelet", "runtime"},
+		{"API server"},
+		{"kubelet"},
+		{"runtime"},
+		{"API server", "kubelet"},
+		{"API server", "runtime"},
+		{"kubelet", "runtime"},
 	} {
 		t.Run(fmt.Sprintf("STK-1 %v killed and started again", names), func(t *testing.T) {
 			sessions := holdMany(t, alice, openSessions)
