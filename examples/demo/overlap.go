@@ -21,7 +21,7 @@ func overlapping() Scene {
 		Play: func(ctx context.Context, s *Stage) error {
 			var sessions []*session
 			for _, user := range []string{"alice", "bob"} {
-				one, err := s.open(ctx, user, "web")
+				one, err := s.open(ctx, user, "web", "hold")
 				if err != nil {
 					return err
 				}
@@ -57,9 +57,9 @@ type session struct {
 	end  func()
 }
 
-// open starts a session that lasts until it is ended, and waits for its report.
-func (s *Stage) open(ctx context.Context, user, pod string) (*session, error) {
-	cmd, err := s.command(ctx, user, "exec", "-i", pod, "--", testimage.Program, "hold")
+// open starts a session of the reporter that lasts until its input is ended, and waits for its report.
+func (s *Stage) open(ctx context.Context, user, pod string, words ...string) (*session, error) {
+	cmd, err := s.command(ctx, user, append([]string{"exec", "-i", pod, "--", testimage.Program}, words...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -11,5 +11,6 @@ func Scenes() []Scene {
 		groups(),
 		rotation(),
 		pullAsWorkload(),
+		whoRanWhat(),
 	}
 }

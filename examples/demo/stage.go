@@ -31,11 +31,17 @@ type Scene struct {
 	Play   func(context.Context, *Stage) error
 }
 
-// Run plays the scenes in order and stops at the first that does not hold.
+// Run plays the scenes in order and stops at the first that does not hold. One that this machine cannot play is left out
+// with the reason.
 func Run(ctx context.Context, stage *Stage, scenes []Scene) error {
 	for i, scene := range scenes {
 		stage.printf("\n%d. %s\n\n", i+1, scene.Title)
-		if err := scene.Play(ctx, stage); err != nil {
+		err := scene.Play(ctx, stage)
+		if left := (*leftOut)(nil); errors.As(err, &left) {
+			stage.printf("\n   Left out: %v\n", left.reason)
+			continue
+		}
+		if err != nil {
 			stage.printf("\n   IT DOES NOT HOLD: %v\n", err)
 			return fmt.Errorf("scene %q: %w", scene.Title, err)
 		}
@@ -43,6 +49,11 @@ func Run(ctx context.Context, stage *Stage, scenes []Scene) error {
 	}
 	return nil
 }
+
+// leftOut says why a scene cannot be played on this machine.
+type leftOut struct{ reason error }
+
+func (l *leftOut) Error() string { return l.reason.Error() }
 
 func (s *Stage) printf(format string, args ...any) { fmt.Fprintf(s.Out, format, args...) }
 

@@ -9,6 +9,8 @@
 //	reporter ignore               ignore SIGTERM, SIGINT and SIGHUP, sleep for ever
 //	reporter term CODE            exit with CODE at SIGTERM
 //	reporter spawn N [DURATION]   start N children that sleep, report, exit without waiting for them
+//	reporter tree DEPTH [WORD]... start a child that does the same with one less, report, wait for it; the last holds
+//	reporter forge ID ...         become the rest, with that audit ID in the environment
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
 //	reporter print OUT ERR [CODE] OUT to stdout, ERR to stderr, exit with CODE
@@ -35,6 +37,7 @@ import (
 	"unsafe"
 
 	"github.com/lanyard-dev/lanyard/examples/testimage/report"
+	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 func main() {
@@ -90,6 +93,10 @@ func run(args []string) error {
 		return exitAtTerm(arg(1))
 	case "spawn":
 		return spawn(arg(1), arg(2))
+	case "tree":
+		return tree(arg(1), args[min(2, len(args)):])
+	case "forge":
+		return forge(args[1:])
 	case "flood":
 		return flood(arg(1), arg(2))
 	case "echo":
@@ -177,6 +184,30 @@ func spawn(count, duration string) error {
 		}
 	}
 	return printReport()
+}
+
+// tree reports once its child runs its program: Start returns then. The words mark the processes for whoever lists them.
+func tree(depth string, words []string) error {
+	n, err := strconv.Atoi(depth)
+	if err != nil || n <= 0 {
+		return errors.Join(err, run([]string{"hold"}))
+	}
+	cmd := exec.Command("/proc/self/exe", append([]string{"tree", strconv.Itoa(n - 1)}, words...)...)
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return errors.Join(printReport(), cmd.Wait())
+}
+
+func forge(args []string) error {
+	if len(args) == 0 {
+		return errors.New("forge: an audit ID is missing")
+	}
+	if err := os.Setenv(execaudit.AuditIDName, args[0]); err != nil {
+		return err
+	}
+	return syscall.Exec("/proc/self/exe", append(os.Args[:1:1], args[1:]...), os.Environ())
 }
 
 func flood(count, rate string) error {

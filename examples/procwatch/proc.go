@@ -1,0 +1,106 @@
+package procwatch
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/execaudit"
+)
+
+// Bounds of what is read of a process.
+const (
+	maxEnvironBytes = 8 << 20 // 8 MiB, more than the kernel lets a program have
+	maxArgvBytes    = 4 << 10 // 4 KiB
+	maxStatBytes    = 4 << 10 // 4 KiB
+)
+
+func procFile(pid int, name string, limit int64) ([]byte, error) {
+	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// exiting is the kernel's PF_EXITING in field 9 of /proc/PID/stat. A process that ends may show another control group.
+const exiting = 0x4
+
+// life is what /proc/PID/stat says of a process.
+type life struct {
+	ticks   uint64 // field 22
+	exiting bool
+}
+
+// lifeOf returns false when the process is gone.
+func lifeOf(pid int) (l life, ok bool) {
+	b, err := procFile(pid, "stat", maxStatBytes)
+	if err != nil {
+		return l, false
+	}
+	// Field 2 is in parentheses and may hold any character.
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 20 {
+		return l, false
+	}
+	flags, bad := strconv.ParseUint(string(fields[6]), 10, 64)
+	ticks, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	return life{ticks, flags&exiting != 0}, bad == nil && err == nil
+}
+
+// containerName finds the ID that runtimes put into the name of a container's control group.
+var containerName = regexp.MustCompile(`(?:^|[^0-9a-f])([0-9a-f]{64})(?:[^0-9a-f]|$)`)
+
+// container returns the CRI ID of the process's container, "" on the host; false when the process ends or is gone, or is
+// not the one that started then.
+func container(pid int, ticks uint64) (string, bool) {
+	b, err := procFile(pid, "cgroup", maxStatBytes)
+	// Asked after the reading, because the process may have ended before it.
+	now, ok := lifeOf(pid)
+	return containerIn(string(b)), err == nil && ok && !now.exiting && now.ticks == ticks
+}
+
+// containerIn takes the uppermost ID of a path: whoever is in a container may make groups below its own only.
+func containerIn(cgroups string) string {
+	for line := range strings.Lines(cgroups) {
+		_, path, _ := strings.Cut(strings.TrimSpace(line), ":/")
+		for element := range strings.SplitSeq(path, "/") {
+			if found := containerName.FindStringSubmatch(element); found != nil {
+				return found[1]
+			}
+		}
+	}
+	return ""
+}
+
+// auditID returns what the process's environment claims, the first entry as getenv finds it; "" for nothing.
+func auditID(pid int) string {
+	b, err := procFile(pid, "environ", maxEnvironBytes)
+	if err != nil {
+		return ""
+	}
+	for entry := range bytes.SplitSeq(b, []byte{0}) {
+		if value, ok := bytes.CutPrefix(entry, []byte(execaudit.AuditIDName+"=")); ok {
+			return string(value)
+		}
+	}
+	return ""
+}
+
+func argv(pid int) []string {
+	b, err := procFile(pid, "cmdline", maxArgvBytes)
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+func bootID() (string, error) {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b)), err
+}
