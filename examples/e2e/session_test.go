@@ -77,11 +77,16 @@ type session struct {
 
 // hold opens a session of the reporter's "hold".
 func (c *caller) hold(ctx context.Context, pod string) (*session, error) {
+	return c.open(ctx, pod, "hold")
+}
+
+// open opens a session of the reporter that lasts until its input ends.
+func (c *caller) open(ctx context.Context, pod string, words ...string) (*session, error) {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	s := &session{in: inWrite, ended: make(chan error, 1)}
 	go func() {
-		err := c.exec(ctx, pod, inRead, outWrite, testimage.Program, "hold")
+		err := c.exec(ctx, pod, inRead, outWrite, append([]string{testimage.Program}, words...)...)
 		_ = outWrite.CloseWithError(errors.Join(err, io.EOF))
 		_ = inWrite.Close()
 		s.ended <- err
