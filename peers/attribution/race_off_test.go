@@ -1,0 +1,5 @@
+//go:build !race
+
+package attribution_test
+
+const shadow = 1
