@@ -48,8 +48,7 @@ func tree(depth int) error {
 
 func branch(depth int) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
-	// Under the race detector a program would sleep for a second before it ends.
-	cmd.Env = append(os.Environ(), treeVariable+"="+strconv.Itoa(depth), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), treeVariable+"="+strconv.Itoa(depth))
 	return cmd
 }
 
