@@ -48,7 +48,8 @@ func tree(depth int) error {
 
 func branch(depth int) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), treeVariable+"="+strconv.Itoa(depth))
+	// A program under the race detector sleeps a second before it ends unless told otherwise.
+	cmd.Env = append(os.Environ(), treeVariable+"="+strconv.Itoa(depth), "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -224,7 +225,7 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 20 {
-			if err := exec.Command("/proc/self/exe", "-test.run=^$").Run(); err != nil {
+			if err := exec.Command("true").Run(); err != nil {
 				t.Fatal(err)
 			}
 		}
