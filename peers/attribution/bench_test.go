@@ -66,12 +66,17 @@ func BenchmarkJoin(b *testing.B) {
 func BenchmarkGrowth(b *testing.B) {
 	for _, times := range []int{1, 4, 16} {
 		in := generate(b, peers.Full.Times(scale(b)/16*float64(times)))
-		b.Run(strconv.Itoa(times)+"x/lanyard", func(b *testing.B) {
-			b.SetBytes(in.bytes)
-			for b.Loop() {
-				found = ours(b, in)
-			}
-		})
+		for _, c := range []struct {
+			name string
+			join func(testing.TB, input) int
+		}{{"floor", count}, {"lanyard", ours}} {
+			b.Run(strconv.Itoa(times)+"x/"+c.name, func(b *testing.B) {
+				b.SetBytes(in.bytes)
+				for b.Loop() {
+					found = c.join(b, in)
+				}
+			})
+		}
 	}
 }
 
