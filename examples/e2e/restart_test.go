@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/lanyard-dev/lanyard/examples/stack"
@@ -62,13 +65,33 @@ func TestKilledComponents(t *testing.T) {
 					}
 				}
 			}
+			// An API server that was started anew has a new pod of the old name.
+			if _, err := c.AwaitPod(t.Context(), "default", ours); err != nil {
+				t.Fatal(err)
+			}
 			await(t, "an exec that carries an ID", func() bool {
 				r, err := alice.report(t.Context(), ours)
 				return err == nil && value(t, r, execaudit.AuditIDName) != ""
 			})
+			await(t, "the pod to be the node's only one", func() bool { return sandboxesOf(t, c) == 1 })
 			t.Logf("an exec works %v after the restart", time.Since(started).Round(10*time.Millisecond))
 		})
 	}
+}
+
+// sandboxesOf counts the pods that the node's runtime has.
+func sandboxesOf(t *testing.T, c *cluster) int {
+	t.Helper()
+	conn, err := grpc.NewClient("unix://"+c.RuntimeSocket(ours), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	list, err := runtimeapi.NewRuntimeServiceClient(conn).ListPodSandbox(t.Context(), &runtimeapi.ListPodSandboxRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list.GetItems())
 }
 
 // keepPod writes the node's pod into the manifest that the API server reads when it

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,11 +52,30 @@ func (c *caller) exec(ctx context.Context, pod string, in io.Reader, out io.Writ
 	if err != nil {
 		return err
 	}
-	var errs bytes.Buffer
+	var errs lockedBuffer
 	if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: &errs}); err != nil {
 		return fmt.Errorf("%w: %s", err, errs.String())
 	}
 	return nil
+}
+
+// lockedBuffer can be read while client-go's copying of a session that was cut still
+// goes on.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // report runs the reporter once.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
+	"github.com/lanyard-dev/lanyard/examples/kubelet/pods"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/stack/process"
 )
@@ -157,6 +158,26 @@ func (r *runningNode) startKubelet(ctx context.Context) error {
 		Log: filepath.Join(r.dir, "kubelet.log"), Ready: answersTLS(r.config.Address),
 	})
 	return r.kubelet.Start(ctx)
+}
+
+// awaitEmpty waits until the kubelet has removed every pod of the node, also those
+// that an API server which was started anew no longer knows.
+func (r *runningNode) awaitEmpty(ctx context.Context) error {
+	if r.kubelet == nil || !r.kubelet.Alive() {
+		return nil
+	}
+	conn, err := grpc.NewClient("unix://"+r.socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	client := runtimeapi.NewRuntimeServiceClient(conn)
+	return poll(ctx, "node "+r.Name+" to be empty", func() (bool, error) {
+		list, err := client.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{
+			LabelSelector: map[string]string{pods.LabelNode: r.Name},
+		}})
+		return err == nil && len(list.GetItems()) == 0, err
+	})
 }
 
 // stop ends the kubelet and the runtime; pods were removed before.

@@ -152,10 +152,14 @@ func (s *Stack) removePods(ctx context.Context) error {
 			}
 		}
 	}
-	return poll(ctx, "pods to end", func() (bool, error) {
+	err = poll(ctx, "pods to end", func() (bool, error) {
 		pods, err := s.admin.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		return err == nil && len(pods.Items) == 0, err
 	})
+	for _, n := range s.nodes {
+		err = errors.Join(err, n.awaitEmpty(ctx))
+	}
+	return err
 }
 
 // AwaitNode waits until the node is ready.

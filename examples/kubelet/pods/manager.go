@@ -101,7 +101,13 @@ func New(o Options) *Manager {
 func (m *Manager) Run(ctx context.Context) error {
 	registration, err := m.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { m.want(ctx, obj.(*corev1.Pod)) },
-		UpdateFunc: func(_, obj any) { m.want(ctx, obj.(*corev1.Pod)) },
+		UpdateFunc: func(before, now any) {
+			// A pod that was deleted and made again between two looks is an update of its name.
+			if old := before.(*corev1.Pod); old.UID != now.(*corev1.Pod).UID {
+				m.gone(ctx, old)
+			}
+			m.want(ctx, now.(*corev1.Pod))
+		},
 		DeleteFunc: func(obj any) { m.gone(ctx, obj) },
 	})
 	if err != nil {
