@@ -100,7 +100,7 @@ func New(o Options) *Manager {
 // stay as they are: the next kubelet finds them.
 func (m *Manager) Run(ctx context.Context) error {
 	registration, err := m.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { m.want(ctx, obj.(*corev1.Pod)) },
+		AddFunc: func(obj any) { m.want(ctx, obj.(*corev1.Pod)) },
 		UpdateFunc: func(before, now any) {
 			// A pod that was deleted and made again between two looks is an update of its name.
 			if old := before.(*corev1.Pod); old.UID != now.(*corev1.Pod).UID {
