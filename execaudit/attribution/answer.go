@@ -4,6 +4,8 @@ import "cmp"
 
 // Answer is an event with the session it belongs to.
 type Answer struct {
+	// Event is the event as it was added; names of its pod that the agent left out are filled in from other evidence of its
+	// container, such as the journal's.
 	Event   Event
 	Verdict Verdict
 	Reason  Reason

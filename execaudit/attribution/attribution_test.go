@@ -106,6 +106,16 @@ func TestVerdicts(t *testing.T) {
 		forger.AuditID = attribution.Placeholder
 		expect(t, story(attribution.Options{}, alice, root, forger), attribution.Conflicting, attribution.ReasonSpoofed)
 	})
+	t.Run("ATT-1 ATT-5 a forger whose agent names no pod stands in its container's, not in the claimed session's", func(t *testing.T) {
+		bob := audit("id-b", "bob")
+		bob.Pod = "web-1"
+		forger := child(root, 11, 200)
+		forger.AuditID, forger.Namespace, forger.Pod, forger.Container = "id-b", "", "", ""
+		e := expect(t, story(attribution.Options{}, alice, bob, root, forger), attribution.Conflicting, attribution.ReasonSpoofed).Event
+		if e.Namespace != "shop" || e.Pod != "web-0" || e.Container != "app" {
+			t.Errorf("in %s/%s/%s, want shop/web-0/app", e.Namespace, e.Pod, e.Container)
+		}
+	})
 	cases := []struct {
 		name     string
 		verdict  attribution.Verdict

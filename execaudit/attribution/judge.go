@@ -1,6 +1,9 @@
 package attribution
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // judge decides by what is known now: first by the chain of processes, else by the claim alone.
 func (m *Machine) judge(a *Answer, e *Event, p *process) {
@@ -14,6 +17,9 @@ func (m *Machine) judge(a *Answer, e *Event, p *process) {
 		})
 	}
 	*a = Answer{Event: *e}
+	if e.Pod == "" || e.Container == "" {
+		a.Event.locate(m.placeOf(e))
+	}
 	if c.root != nil {
 		m.judgeRooted(a, c.root, own)
 		return
@@ -184,6 +190,11 @@ func (a *Answer) unclaimed() {
 		return
 	}
 	a.be(Unknown, ReasonNoID)
+}
+
+// locate fills in what the agent left out.
+func (e *Event) locate(p place) {
+	e.Namespace, e.Pod, e.Container = cmp.Or(e.Namespace, p.namespace), cmp.Or(e.Pod, p.pod), cmp.Or(e.Container, p.container)
 }
 
 func (m *Machine) placeOf(e *Event) place {
