@@ -41,7 +41,7 @@ func (m *Manager) containerConfig(ctx context.Context, pod *corev1.Pod, c *corev
 		WorkingDir:  c.WorkingDir,
 		Envs:        envs,
 		Mounts:      mounts,
-		Labels:      containerLabels(pod, c.Name, m.node),
+		Labels:      containerLabels(pod, c.Name, m.Node),
 		Annotations: map[string]string{annotationGrace: fmt.Sprint(grace(pod))},
 		LogPath:     logPath(c.Name, attempt),
 		Stdin:       c.Stdin,

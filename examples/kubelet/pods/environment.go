@@ -2,17 +2,20 @@ package pods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // environment returns the container's own entries in the order of its spec.
 func (m *Manager) environment(ctx context.Context, pod *corev1.Pod, c *corev1.Container) ([]*runtimeapi.KeyValue, error) {
+	if len(c.EnvFrom) > 0 {
+		return nil, errors.New("envFrom is not supported by this kubelet")
+	}
 	var out []*runtimeapi.KeyValue
 	for _, e := range c.Env {
 		value, found, err := m.value(ctx, pod, e)
@@ -38,27 +41,34 @@ func (m *Manager) value(ctx context.Context, pod *corev1.Pod, e corev1.EnvVar) (
 		return value, err == nil, err
 	case from.SecretKeyRef != nil:
 		ref := from.SecretKeyRef
-		secret, err := m.client.CoreV1().Secrets(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		secret, err := m.Client.CoreV1().Secrets(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 		value, there := secret.Data[ref.Key]
-		return optional(string(value), there, ref.Optional, err, "secrets", ref.Name, ref.Key)
+		return source{"secret", ref.Name, ref.Key, ref.Optional}.choose(string(value), there, err)
 	case from.ConfigMapKeyRef != nil:
 		ref := from.ConfigMapKeyRef
-		config, err := m.client.CoreV1().ConfigMaps(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		config, err := m.Client.CoreV1().ConfigMaps(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 		value, there := config.Data[ref.Key]
-		return optional(value, there, ref.Optional, err, "configmaps", ref.Name, ref.Key)
+		return source{"config map", ref.Name, ref.Key, ref.Optional}.choose(value, there, err)
 	}
-	return "", false, fmt.Errorf("its source is not supported by this kubelet")
+	return "", false, errors.New("its source is not supported by this kubelet")
 }
 
-func optional(value string, there bool, mayMiss *bool, err error, resource, name, key string) (string, bool, error) {
+// source is the key of an object that an entry takes its value from.
+type source struct {
+	kind, name, key string
+	optional        *bool
+}
+
+// choose returns the value that was found, or why there must be one and is none.
+func (s source) choose(value string, there bool, err error) (string, bool, error) {
 	missing := apierrors.IsNotFound(err) || err == nil && !there
 	switch {
-	case missing && mayMiss != nil && *mayMiss:
+	case missing && s.optional != nil && *s.optional:
 		return "", false, nil
 	case err != nil:
 		return "", false, err
 	case !there:
-		return "", false, fmt.Errorf("%s has no key %q", schema.GroupResource{Resource: resource}.String()+"/"+name, key)
+		return "", false, fmt.Errorf("%s %q has no key %q", s.kind, s.name, s.key)
 	}
 	return value, true, nil
 }

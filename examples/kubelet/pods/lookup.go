@@ -55,7 +55,7 @@ func (m *Manager) Lookup(namespace, name string, uid types.UID) (*corev1.Pod, er
 // order, with names and states only.
 func (m *Manager) Running(ctx context.Context) ([]*corev1.Pod, error) {
 	resp, err := m.Runtime.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: &runtimeapi.ContainerFilter{
-		LabelSelector: map[string]string{LabelNode: m.node},
+		LabelSelector: map[string]string{LabelNode: m.Node},
 		State:         &runtimeapi.ContainerStateValue{State: runtimeapi.ContainerState_CONTAINER_RUNNING},
 	}})
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *Manager) Running(ctx context.Context) ([]*corev1.Pod, error) {
 }
 
 // LogFile returns the file on the host that holds the log of a container.
-func (m *Manager) LogFile(ctx context.Context, pod *corev1.Pod, c *runtimeapi.Container) (string, error) {
+func (m *Manager) LogFile(ctx context.Context, c *runtimeapi.Container) (string, error) {
 	resp, err := m.Runtime.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: c.GetId()})
 	if err != nil {
 		return "", err

@@ -64,9 +64,7 @@ type Recorder interface {
 // Manager runs the pods of a node. Make one with New, then call Run once.
 type Manager struct {
 	Options
-	node, root string
-	client     kubernetes.Interface
-	informer   cache.SharedIndexInformer
+	informer cache.SharedIndexInformer
 
 	mu       sync.Mutex
 	workers  map[types.UID]*worker
@@ -89,7 +87,7 @@ func New(o Options) *Manager {
 	listWatch := cache.NewListWatchFromClient(o.Client.CoreV1().RESTClient(), "pods", corev1.NamespaceAll,
 		fields.OneTermEqualSelector("spec.nodeName", o.Node))
 	return &Manager{
-		Options: o, node: o.Node, root: o.Root, client: o.Client,
+		Options:  o,
 		informer: cache.NewSharedIndexInformer(patient(listWatch), &corev1.Pod{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}),
 		workers:  map[types.UID]*worker{},
 		seen:     map[types.UID]string{},
@@ -104,11 +102,11 @@ func (m *Manager) Run(ctx context.Context) error {
 		UpdateFunc: func(before, now any) {
 			// A pod that was deleted and made again between two looks is an update of its name.
 			if old := before.(*corev1.Pod); old.UID != now.(*corev1.Pod).UID {
-				m.gone(ctx, old)
+				m.gone(old)
 			}
 			m.want(ctx, now.(*corev1.Pod))
 		},
-		DeleteFunc: func(obj any) { m.gone(ctx, obj) },
+		DeleteFunc: m.gone,
 	})
 	if err != nil {
 		return err
@@ -148,7 +146,8 @@ func (m *Manager) start(ctx context.Context, w *worker) {
 	})
 }
 
-func (m *Manager) gone(_ context.Context, obj any) {
+// gone tells the worker of a pod, which may come as the last that was known of it.
+func (m *Manager) gone(obj any) {
 	if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = last.Obj
 	}

@@ -31,29 +31,44 @@ func (m *Manager) relistUntil(ctx context.Context) {
 	}
 }
 
+// relistTimeout is how long the runtime has to say what it has; one that hangs must not
+// pass for healthy.
+const relistTimeout = 20 * time.Second
+
 func (m *Manager) relist(ctx context.Context) error {
-	ours := map[string]string{LabelNode: m.node}
-	sandboxes, err := m.Runtime.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{LabelSelector: ours}})
+	sandboxes, containers, err := m.listOurs(ctx)
 	if err != nil {
-		return fmt.Errorf("listing sandboxes: %w", err)
-	}
-	containers, err := m.Runtime.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: &runtimeapi.ContainerFilter{LabelSelector: ours}})
-	if err != nil {
-		return fmt.Errorf("listing containers: %w", err)
+		return err
 	}
 	now := map[types.UID][]string{}
 	lost := map[types.UID]*corev1.Pod{}
-	for _, s := range sandboxes.GetItems() {
+	for _, s := range sandboxes {
 		uid := uidOf(s.GetLabels())
 		now[uid] = append(now[uid], s.GetId()+s.GetState().String())
 		lost[uid] = remembered(s)
 	}
-	for _, c := range containers.GetContainers() {
+	for _, c := range containers {
 		uid := uidOf(c.GetLabels())
 		now[uid] = append(now[uid], c.GetId()+c.GetState().String())
 	}
 	m.wake(ctx, now, lost)
 	return nil
+}
+
+// listOurs returns what the runtime has of this node.
+func (m *Manager) listOurs(ctx context.Context) ([]*runtimeapi.PodSandbox, []*runtimeapi.Container, error) {
+	ctx, cancel := context.WithTimeout(ctx, relistTimeout)
+	defer cancel()
+	ours := map[string]string{LabelNode: m.Node}
+	sandboxes, err := m.Runtime.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{LabelSelector: ours}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing sandboxes: %w", err)
+	}
+	containers, err := m.Runtime.ListContainers(ctx, &runtimeapi.ListContainersRequest{Filter: &runtimeapi.ContainerFilter{LabelSelector: ours}})
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing containers: %w", err)
+	}
+	return sandboxes.GetItems(), containers.GetContainers(), nil
 }
 
 // wake wakes the workers of pods whose sandboxes or containers are not what they

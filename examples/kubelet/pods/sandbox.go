@@ -29,7 +29,7 @@ func (m *Manager) sandboxConfig(pod *corev1.Pod, attempt uint32) (*runtimeapi.Po
 		},
 		Hostname:     hostname(pod),
 		LogDirectory: m.logDirectory(pod),
-		Labels:       podLabels(pod, m.node),
+		Labels:       podLabels(pod, m.Node),
 		Annotations:  map[string]string{annotationGrace: fmt.Sprint(grace(pod))},
 		Linux:        &runtimeapi.LinuxPodSandboxConfig{SecurityContext: security},
 	}, nil
@@ -85,11 +85,11 @@ func allContainers(pod *corev1.Pod) []*corev1.Container {
 }
 
 func (m *Manager) podDirectory(pod *corev1.Pod) string {
-	return filepath.Join(m.root, "pods", string(pod.UID))
+	return filepath.Join(m.Root, "pods", string(pod.UID))
 }
 
 func (m *Manager) logDirectory(pod *corev1.Pod) string {
-	return filepath.Join(m.root, "logs", fmt.Sprintf("%s_%s_%s", pod.Namespace, pod.Name, pod.UID))
+	return filepath.Join(m.Root, "logs", fmt.Sprintf("%s_%s_%s", pod.Namespace, pod.Name, pod.UID))
 }
 
 func logPath(container string, attempt uint32) string {

@@ -29,7 +29,7 @@ func grace(pod *corev1.Pod) int64 {
 
 // find returns the sandboxes and containers of a pod, newest first.
 func (m *Manager) find(ctx context.Context, uid types.UID) (found, error) {
-	selector := map[string]string{LabelPodUID: string(uid), LabelNode: m.node}
+	selector := map[string]string{LabelPodUID: string(uid), LabelNode: m.Node}
 	sandboxes, err := m.Runtime.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{LabelSelector: selector}})
 	if err != nil {
 		return found{}, err
@@ -65,7 +65,7 @@ func (w *worker) terminate(ctx context.Context, pod *corev1.Pod, removed bool) (
 	}
 	if !removed {
 		now := int64(0)
-		err := w.m.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		err := w.m.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 			GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
 		})
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {

@@ -57,13 +57,13 @@ func (m *Manager) volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume)
 	case v.EmptyDir != nil:
 		return dir, emptyDir(dir, pod)
 	case v.Secret != nil:
-		secret, err := m.client.CoreV1().Secrets(pod.Namespace).Get(ctx, v.Secret.SecretName, metav1.GetOptions{})
+		secret, err := m.Client.CoreV1().Secrets(pod.Namespace).Get(ctx, v.Secret.SecretName, metav1.GetOptions{})
 		if err != nil {
 			return "", err
 		}
 		return dir, project(dir, secret.Data)
 	case v.ConfigMap != nil:
-		config, err := m.client.CoreV1().ConfigMaps(pod.Namespace).Get(ctx, v.ConfigMap.Name, metav1.GetOptions{})
+		config, err := m.Client.CoreV1().ConfigMaps(pod.Namespace).Get(ctx, v.ConfigMap.Name, metav1.GetOptions{})
 		if err != nil {
 			return "", err
 		}

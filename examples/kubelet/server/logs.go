@@ -34,7 +34,7 @@ func (s *Server) containerLogs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	path, err := s.Pods.LogFile(r.Context(), pod, c)
+	path, err := s.Pods.LogFile(r.Context(), c)
 	if err != nil {
 		fail(w, err)
 		return
@@ -113,21 +113,24 @@ func (o logOptions) copy(ctx context.Context, w io.Writer, log io.ReadSeeker, ru
 		return err
 	}
 	lines := bufio.NewReader(log)
-	var part []byte
-	left := o.limit
-	for {
-		alive := o.follow && running()
+	out := logWriter{logOptions: o, to: w, left: o.limit, fresh: true}
+	var line []byte
+	for alive := o.follow; ; {
 		text, err := lines.ReadBytes('\n')
-		part = append(part, text...)
+		line = append(line, text...)
 		if err == nil {
-			if done, err := o.write(w, part, &left); done || err != nil {
+			if done, err := out.write(line); done || err != nil {
 				return err
 			}
-			part = part[:0]
+			line = line[:0]
 			continue
 		}
 		if err != io.EOF || !alive {
 			return nil
+		}
+		// What was written before the container ended is read once more.
+		if alive = running(); !alive {
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -137,38 +140,51 @@ func (o logOptions) copy(ctx context.Context, w io.Writer, log io.ReadSeeker, ru
 	}
 }
 
-// write writes one line of the log; done is true once the limit is reached.
-func (o logOptions) write(w io.Writer, line []byte, left *int64) (done bool, err error) {
+// logWriter writes lines of the log as the client wants them.
+type logWriter struct {
+	logOptions
+	to    io.Writer
+	left  int64 // bytes to the limit, -1 for no limit
+	fresh bool  // what comes next begins a line
+}
+
+// write writes one line of the log; done is true once the limit is reached. A line
+// that is none of a CRI log is left out.
+func (l *logWriter) write(line []byte) (done bool, err error) {
 	stamp, text, ok := splitLine(line)
-	if !ok {
+	if !ok || l.tooOld(stamp) {
 		return false, nil
 	}
-	if !o.since.IsZero() {
-		if at, err := time.Parse(time.RFC3339Nano, string(stamp)); err == nil && at.Before(o.since) {
-			return false, nil
-		}
-	}
-	if o.timestamps {
+	fresh := l.fresh
+	if l.fresh = bytes.HasSuffix(text, []byte("\n")); fresh && l.timestamps {
 		text = append(append(bytes.Clone(stamp), ' '), text...)
 	}
-	if *left >= 0 && int64(len(text)) >= *left {
-		text, done = text[:*left], true
+	if l.left >= 0 {
+		if int64(len(text)) >= l.left {
+			text, done = text[:l.left], true
+		}
+		l.left -= int64(len(text))
 	}
-	if *left >= 0 {
-		*left -= int64(len(text))
-	}
-	_, err = w.Write(text)
+	_, err = l.to.Write(text)
 	return done, err
 }
 
-// splitLine takes a line of a CRI log apart: time, stream, tag, text. A partial
+func (o logOptions) tooOld(stamp []byte) bool {
+	if o.since.IsZero() {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	return err == nil && at.Before(o.since)
+}
+
+// splitLine takes a line of a CRI log apart: time, stream, tags, text. A partial
 // line (tag P) loses its newline, because the next one goes on with it.
 func splitLine(line []byte) (stamp, text []byte, ok bool) {
 	parts := bytes.SplitN(line, []byte(" "), 4)
 	if len(parts) != 4 {
 		return nil, nil, false
 	}
-	if text = parts[3]; parts[2][0] == 'P' {
+	if text = parts[3]; bytes.HasPrefix(parts[2], []byte("P")) {
 		text = bytes.TrimSuffix(text, []byte("\n"))
 	}
 	return parts[0], text, true

@@ -26,6 +26,10 @@ func TestContainerLog(t *testing.T) {
 		{"no byte", "limitBytes=0", ""},
 		{"since a time", "sinceTime=2026-01-01T00:00:02Z", "three\n"},
 		{"with times", "tailLines=1&timestamps=true", "2026-01-01T00:00:02.000000001Z three\n"},
+		{
+			"one time for a line that came in parts", "tailLines=3&timestamps=true",
+			"2026-01-01T00:00:01.000000001Z two\n2026-01-01T00:00:02.000000001Z three\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			query, err := url.ParseQuery(c.query)
@@ -44,6 +48,30 @@ func TestContainerLog(t *testing.T) {
 				t.Errorf("log with %q = %q, want %q", c.query, got.String(), c.want)
 			}
 		})
+	}
+}
+
+func TestLineThatIsNoneOfALog(t *testing.T) {
+	for _, line := range []string{"\n", "text\n", "time stdout  text\n", "a b c\n"} {
+		var got bytes.Buffer
+		o := logOptions{tail: -1, limit: -1}
+		if err := o.copy(t.Context(), &got, strings.NewReader(line+"2026-01-01T00:00:00Z stdout F on\n"), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(got.String(), "on\n") {
+			t.Errorf("log after the line %q = %q, want the next line", line, got.String())
+		}
+	}
+}
+
+func TestFollowAsksOnlyAtTheEnd(t *testing.T) {
+	asked := 0
+	o := logOptions{follow: true, tail: -1, limit: -1}
+	if err := o.copy(t.Context(), &bytes.Buffer{}, strings.NewReader(criLog), func() bool { asked++; return false }); err != nil {
+		t.Fatal(err)
+	}
+	if asked != 1 {
+		t.Errorf("the runtime was asked %d times for a log of 4 lines, want once", asked)
 	}
 }
 
