@@ -11,6 +11,7 @@ require (
 	github.com/lanyard-dev/lanyard/criconformance v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential/restconfig v0.1.0
+	github.com/lanyard-dev/lanyard/kubeletauthz/apiserver v0.1.0
 	github.com/spf13/pflag v1.0.10
 	golang.org/x/sys v0.49.0
 	k8s.io/cli-runtime v0.37.2

@@ -6,13 +6,12 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/authenticator"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	"github.com/lanyard-dev/lanyard/kubeletauthz"
+	"github.com/lanyard-dev/lanyard/kubeletauthz/apiserver"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/authorize"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/middleware"
 )
@@ -29,7 +28,7 @@ func (k *Kubelet) guarded(client kubernetes.Interface, gate featuregate.FeatureG
 		return nil, err
 	}
 	guard, err := middleware.New(middleware.Options{
-		Authenticator: users{who},
+		Authenticator: apiserver.Authenticator(who),
 		Authorizer:    k.authorizer(client),
 		Mapper:        mapper,
 		Logger:        k.log,
@@ -72,27 +71,4 @@ func reviewer(client kubernetes.Interface) authorize.ReviewerFunc {
 		}
 		return review.Status, nil
 	}
-}
-
-// users is an authenticator of k8s.io/apiserver as the guard takes it.
-type users struct{ request authenticator.Request }
-
-// Authenticate returns the user behind the request's certificate or token.
-func (u users) Authenticate(r *http.Request) (authorize.User, bool, error) {
-	resp, known, err := u.request.AuthenticateRequest(r)
-	if err != nil || !known {
-		return authorize.User{}, false, err
-	}
-	return toUser(resp.User), true, nil
-}
-
-func toUser(info user.Info) authorize.User {
-	out := authorize.User{Name: info.GetName(), UID: info.GetUID(), Groups: info.GetGroups()}
-	for key, values := range info.GetExtra() {
-		if out.Extra == nil {
-			out.Extra = map[string]authorizationv1.ExtraValue{}
-		}
-		out.Extra[key] = values
-	}
-	return out
 }

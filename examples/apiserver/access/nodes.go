@@ -97,15 +97,15 @@ func (n nodes) referred(ctx context.Context, name string, a authorizer.Attribute
 	if a.GetAPIGroup() != "" || a.GetName() == "" {
 		return false
 	}
-	refers := reference(resourceOf(a), a.GetVerb(), a.GetName())
+	refers := referrer(resourceOf(a), a.GetVerb(), a.GetName())
 	if refers == nil {
 		return n.volume(ctx, name, a)
 	}
 	return slices.ContainsFunc(n.pods(ctx, a.GetNamespace(), name), refers)
 }
 
-// reference returns the test whether a pod of the right namespace refers to an object; nil for what pods do not refer to.
-func reference(resource, verb, name string) func(*corev1.Pod) bool {
+// referrer returns the test whether a pod of the right namespace refers to an object; nil for what pods do not refer to.
+func referrer(resource, verb, name string) func(*corev1.Pod) bool {
 	read := slices.Contains([]string{"get", "list", "watch"}, verb)
 	switch {
 	case resource == "pods" && verb == "get":

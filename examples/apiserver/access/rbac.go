@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
+	"github.com/lanyard-dev/lanyard/kubeletauthz/apiserver"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
 )
 
@@ -46,39 +47,17 @@ func notFound(err error) error {
 	return err
 }
 
-// RBAC is the authorizer over the stored roles and bindings. A change of them counts for the next request.
+// RBAC is the authorizer over the stored roles and bindings. A change of them counts for the next request. It allows or
+// has no opinion; rules that could not be read are in the reason.
 type RBAC struct {
+	authorizer.Authorizer
 	rules *rbac.Authorizer
 }
 
-var _ authorizer.Authorizer = (*RBAC)(nil)
-
 // NewRBAC returns the authorizer over a registry.
 func NewRBAC(r *registry.Registry) *RBAC {
-	return &RBAC{rules: rbac.New(stored{r})}
-}
-
-// Authorize implements authorizer.Authorizer. It allows or has no opinion; rules that could not be read are in the reason.
-func (r *RBAC) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-	answer, err := r.rules.Authorize(ctx, question(a))
-	switch {
-	case answer.Allowed:
-		return authorizer.DecisionAllow, "RBAC: allowed by " + answer.Grant.String(), nil
-	case err != nil:
-		return authorizer.DecisionNoOpinion, "RBAC: " + err.Error(), nil
-	default:
-		return authorizer.DecisionNoOpinion, "", nil
-	}
-}
-
-// ConditionsAwareAuthorize implements authorizer.Authorizer: rules have no conditions.
-func (r *RBAC) ConditionsAwareAuthorize(ctx context.Context, a authorizer.Attributes) authorizer.ConditionsAwareDecision {
-	return authorizer.ConditionsAwareDecisionFromParts(r.Authorize(ctx, a))
-}
-
-// EvaluateConditions implements authorizer.Authorizer: there are none to evaluate.
-func (r *RBAC) EvaluateConditions(context.Context, authorizer.ConditionsAwareDecision, authorizer.ConditionsData) (authorizer.Decision, string, error) {
-	return authorizer.DecisionDeny, "", authorizer.ErrorConditionEvaluationNotSupported
+	rules := rbac.New(stored{r})
+	return &RBAC{apiserver.RBAC(rules), rules}
 }
 
 // RulesFor implements authorizer.RuleResolver.
@@ -97,14 +76,4 @@ func (r *RBAC) RulesFor(ctx context.Context, u user.Info, namespace string) ([]a
 		}
 	}
 	return resources, urls, err != nil, err
-}
-
-func question(a authorizer.Attributes) rbac.Request {
-	u := a.GetUser()
-	return rbac.Request{
-		User: u.GetName(), Groups: u.GetGroups(), Verb: a.GetVerb(),
-		APIGroup: a.GetAPIGroup(), Resource: a.GetResource(), Subresource: a.GetSubresource(),
-		Namespace: a.GetNamespace(), Name: a.GetName(),
-		NonResource: !a.IsResourceRequest(), Path: a.GetPath(),
-	}
 }

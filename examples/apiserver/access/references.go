@@ -12,22 +12,10 @@ func secretsOf(p *corev1.Pod) []string {
 		if v.Secret != nil {
 			names = append(names, v.Secret.SecretName)
 		}
-		for _, s := range sources(v) {
-			if s.Secret != nil {
-				names = append(names, s.Secret.Name)
-			}
-		}
 	}
-	eachContainer(p, func(c *corev1.Container) {
-		for _, from := range c.EnvFrom {
-			if from.SecretRef != nil {
-				names = append(names, from.SecretRef.Name)
-			}
-		}
-		for _, e := range c.Env {
-			if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
-				names = append(names, e.ValueFrom.SecretKeyRef.Name)
-			}
+	eachReference(p, func(r reference) {
+		if r.secret != nil {
+			names = append(names, r.secret.Name)
 		}
 	})
 	return names
@@ -40,22 +28,10 @@ func configMapsOf(p *corev1.Pod) []string {
 		if v.ConfigMap != nil {
 			names = append(names, v.ConfigMap.Name)
 		}
-		for _, s := range sources(v) {
-			if s.ConfigMap != nil {
-				names = append(names, s.ConfigMap.Name)
-			}
-		}
 	}
-	eachContainer(p, func(c *corev1.Container) {
-		for _, from := range c.EnvFrom {
-			if from.ConfigMapRef != nil {
-				names = append(names, from.ConfigMapRef.Name)
-			}
-		}
-		for _, e := range c.Env {
-			if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
-				names = append(names, e.ValueFrom.ConfigMapKeyRef.Name)
-			}
+	eachReference(p, func(r reference) {
+		if r.configMap != nil {
+			names = append(names, r.configMap.Name)
 		}
 	})
 	return names
@@ -72,18 +48,62 @@ func claimsOf(p *corev1.Pod) []string {
 	return names
 }
 
-func sources(v corev1.Volume) []corev1.VolumeProjection {
-	if v.Projected == nil {
-		return nil
-	}
-	return v.Projected.Sources
+// reference is one place of a pod that takes something from a secret or a config map.
+type reference struct {
+	secret, configMap *corev1.LocalObjectReference
 }
 
-func eachContainer(p *corev1.Pod, do func(*corev1.Container)) {
-	for i := range p.Spec.InitContainers {
-		do(&p.Spec.InitContainers[i])
+// eachReference visits the projected volumes and the containers' environments.
+func eachReference(p *corev1.Pod, visit func(reference)) {
+	for _, v := range p.Spec.Volumes {
+		if v.Projected == nil {
+			continue
+		}
+		for _, s := range v.Projected.Sources {
+			visit(ofProjection(s))
+		}
 	}
-	for i := range p.Spec.Containers {
-		do(&p.Spec.Containers[i])
+	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for _, c := range containers {
+			for _, from := range c.EnvFrom {
+				visit(ofEnvFrom(from))
+			}
+			for _, e := range c.Env {
+				visit(ofEnv(e))
+			}
+		}
 	}
+}
+
+func ofProjection(s corev1.VolumeProjection) (r reference) {
+	if s.Secret != nil {
+		r.secret = &s.Secret.LocalObjectReference
+	}
+	if s.ConfigMap != nil {
+		r.configMap = &s.ConfigMap.LocalObjectReference
+	}
+	return r
+}
+
+func ofEnvFrom(from corev1.EnvFromSource) (r reference) {
+	if from.SecretRef != nil {
+		r.secret = &from.SecretRef.LocalObjectReference
+	}
+	if from.ConfigMapRef != nil {
+		r.configMap = &from.ConfigMapRef.LocalObjectReference
+	}
+	return r
+}
+
+func ofEnv(e corev1.EnvVar) (r reference) {
+	if e.ValueFrom == nil {
+		return r
+	}
+	if ref := e.ValueFrom.SecretKeyRef; ref != nil {
+		r.secret = &ref.LocalObjectReference
+	}
+	if ref := e.ValueFrom.ConfigMapKeyRef; ref != nil {
+		r.configMap = &ref.LocalObjectReference
+	}
+	return r
 }
