@@ -44,7 +44,7 @@ func clientAuthorities(caFile string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(bundle) {
-		return nil, fmt.Errorf("clientCAFile: no certificate in it")
+		return nil, fmt.Errorf("clientCAFile %q: no certificate in it", caFile)
 	}
 	return pool, nil
 }

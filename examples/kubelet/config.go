@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/lanyard-dev/lanyard/credprovider/pulled"
 	"github.com/lanyard-dev/lanyard/examples/gates"
+	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 // Config is what a kubelet is told: its fields are the keys of the configuration
@@ -51,6 +52,8 @@ type Config struct {
 	// TrustedExecUsers and TrustedExecGroups may send reserved environment names: the API server's client identity.
 	TrustedExecUsers  []string `json:"trustedExecUsers,omitempty"`
 	TrustedExecGroups []string `json:"trustedExecGroups,omitempty"`
+	// ReserveKubernetesPrefix keeps every name that begins with KUBERNETES_ from other callers, not the KEP's list alone.
+	ReserveKubernetesPrefix bool `json:"reserveKubernetesPrefix,omitempty"`
 	// ImageCredentialProviderConfig is the credential providers' configuration, a file or a folder of files, and
 	// ImageCredentialProviderBinDir the folder of their plugins. Both or neither.
 	ImageCredentialProviderConfig string `json:"imageCredentialProviderConfig,omitempty"`
@@ -108,10 +111,32 @@ func (c Config) Validate() error {
 	if _, err := c.pullPolicy(); err != nil {
 		faults = append(faults, err)
 	}
+	if err := c.checkAddress(); err != nil {
+		faults = append(faults, err)
+	}
+	pace := func(key string, d metav1.Duration) {
+		if d.Duration < 0 {
+			faults = append(faults, fmt.Errorf("%s: %v is negative", key, d.Duration))
+		}
+	}
+	pace("syncFrequency", c.SyncFrequency)
+	pace("restartBackoff", c.RestartBackoff)
 	if c.Authorization != "" && c.Authorization != Webhook && c.Authorization != AlwaysAllow {
 		faults = append(faults, fmt.Errorf("authorizationMode: %q is neither Webhook nor AlwaysAllow", c.Authorization))
 	}
 	return errors.Join(faults...)
+}
+
+// checkAddress keeps the API on loopback: the kubelet is a reference, not for a network.
+func (c Config) checkAddress() error {
+	host, _, err := net.SplitHostPort(c.Address)
+	if err != nil {
+		return fmt.Errorf("address: %q is not host:port", c.Address)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("address: %q is not a loopback address", c.Address)
+	}
+	return nil
 }
 
 func (c Config) minor() int {
@@ -121,8 +146,13 @@ func (c Config) minor() int {
 	return c.EmulatedMinor
 }
 
+func (c Config) reserved() execaudit.Reserved {
+	if c.ReserveKubernetesPrefix {
+		return execaudit.ReservePrefix
+	}
+	return execaudit.ReserveList
+}
+
 func (c Config) pullPolicy() (pulled.Policy, error) {
 	return pulled.NewPolicy(c.ImagePullCredentialsVerificationPolicy, c.PreloadedImagesVerificationAllowlist)
 }
-
-func (c Config) relist() time.Duration { return c.SyncFrequency.Duration }

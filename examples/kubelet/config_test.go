@@ -31,8 +31,13 @@ func TestLoadConfig(t *testing.T) {
 }
 
 func TestConfigFaultsComeTogether(t *testing.T) {
-	_, err := kubelet.New(kubelet.Config{Authorization: "Sometimes"}, nil)
-	for _, part := range []string{"nodeName", "kubeconfig", "containerRuntimeEndpoint", "clientCAFile", "authorizationMode"} {
+	c := kubelet.Config{Authorization: "Sometimes", Address: "0.0.0.0:10250", ImageCredentialProviderBinDir: "/bin"}
+	c.SyncFrequency.Duration, c.RestartBackoff.Duration = -1, -1
+	_, err := kubelet.New(c, nil)
+	for _, part := range []string{
+		"nodeName", "kubeconfig", "rootDirectory", "containerRuntimeEndpoint", "tlsCertFile", "tlsPrivateKeyFile", "clientCAFile",
+		"imageCredentialProviderConfig", `address: "0.0.0.0:10250"`, "syncFrequency", "restartBackoff", `authorizationMode: "Sometimes"`,
+	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("New error = %v, want one that names %s", err, part)
 		}
@@ -41,24 +46,28 @@ func TestConfigFaultsComeTogether(t *testing.T) {
 
 func TestGatesAreCheckedAtStart(t *testing.T) {
 	base := kubelet.Config{
-		NodeName: "n1", Kubeconfig: "x", RootDirectory: "x", RuntimeEndpoint: "unix:///x",
+		NodeName: "n1", Kubeconfig: "x", RootDirectory: "x", RuntimeEndpoint: "unix:///x", Address: "127.0.0.1:0",
 		TLSCertFile: "x", TLSPrivateKeyFile: "x", ClientCAFile: "x",
+	}
+	if err := base.Validate(); err != nil {
+		t.Fatal(err) // else every case would fail for that
 	}
 	for _, c := range []struct {
 		name  string
 		minor int
-		gates map[string]bool
+		gate  string
+		want  string
 	}{
-		{"STK-8 GRP-16 the kubelet refuses SupplementalGroupsPolicy=false from 1.35", 35, map[string]bool{"SupplementalGroupsPolicy": false}},
-		{"STK-8 the kubelet refuses KubeletFineGrainedAuthz=false from 1.36", 36, map[string]bool{"KubeletFineGrainedAuthz": false}},
-		{"STK-8 the kubelet refuses a gate that it does not know", 37, map[string]bool{"ExecRequestID": true}},
-		{"STK-8 the kubelet refuses a version that it cannot play", 99, nil},
+		{"STK-8 GRP-16 the kubelet refuses SupplementalGroupsPolicy=false from 1.35", 35, "SupplementalGroupsPolicy", "SupplementalGroupsPolicy"},
+		{"STK-8 the kubelet refuses KubeletFineGrainedAuthz=false from 1.36", 36, "KubeletFineGrainedAuthz", "KubeletFineGrainedAuthz"},
+		{"STK-8 the kubelet refuses a gate that it does not know", 37, "ExecRequestID", "ExecRequestID"},
+		{"STK-8 the kubelet refuses a version that it cannot play", 99, "ExecEnvVar", "minor version 99"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := base
-			config.EmulatedMinor, config.FeatureGates = c.minor, c.gates
-			if _, err := kubelet.New(config, nil); err == nil || os.IsNotExist(err) {
-				t.Errorf("New = %v, want a refusal of the gates", err)
+			config.EmulatedMinor, config.FeatureGates = c.minor, map[string]bool{c.gate: false}
+			if _, err := kubelet.New(config, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("New = %v, want an error that names %s", err, c.want)
 			}
 		})
 	}

@@ -62,7 +62,17 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 			err = errors.Join(err, k.close())
 		}
 	}()
-	rest, err := clientcmd.BuildConfigFromFlags("", config.Kubeconfig)
+	client, err := k.connect()
+	if err != nil {
+		return nil, err
+	}
+	return k, k.assemble(client, gate)
+}
+
+// connect opens the port and returns a client of the API server. Neither server nor
+// runtime needs to answer yet.
+func (k *Kubelet) connect() (_ *kubernetes.Clientset, err error) {
+	rest, err := clientcmd.BuildConfigFromFlags("", k.config.Kubeconfig)
 	if err != nil {
 		return nil, err
 	}
@@ -71,17 +81,20 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.runtime, err = dialRuntime(config.RuntimeEndpoint, config.ImageEndpoint); err != nil {
+	if k.runtime, err = dialRuntime(k.config.RuntimeEndpoint, k.config.ImageEndpoint); err != nil {
 		return nil, err
 	}
-	if k.listener, err = net.Listen("tcp", config.Address); err != nil {
-		return nil, err
-	}
+	k.listener, err = net.Listen("tcp", k.config.Address)
+	return client, err
+}
+
+// assemble makes the parts in the order in which they need each other.
+func (k *Kubelet) assemble(client *kubernetes.Clientset, gate featuregate.MutableVersionedFeatureGate) (err error) {
 	k.events = record.NewBroadcaster()
-	recorder := k.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: config.NodeName})
+	recorder := k.events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: k.config.NodeName})
 	k.events.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	k.node = &node{
-		name: config.NodeName, address: k.listener.Addr(), version: "v" + gates.Version(config.minor()).String() + ".0",
+		name: k.config.NodeName, address: k.listener.Addr(), version: "v" + gates.Version(k.config.minor()).String() + ".0",
 		client: client, runtime: k.runtime.runtime, synced: func() error { return k.pods.Synced() },
 	}
 	meters := metrics.New(metrics.Sources{
@@ -91,26 +104,26 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 		Events:  recorder,
 	})
 	if k.images, err = k.imagePuller(client, gate, meters, recorder); err != nil {
-		return nil, err
+		return err
 	}
-	groups, err := admission.NewGate(config.minor(), gate.Enabled(gates.SupplementalGroupsPolicy))
+	groups, err := admission.NewGate(k.config.minor(), gate.Enabled(gates.SupplementalGroupsPolicy))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k.pods = pods.New(pods.Options{
-		Node: config.NodeName, Root: config.RootDirectory, Client: client,
+		Node: k.config.NodeName, Root: k.config.RootDirectory, Client: client,
 		Runtime: k.runtime.runtime, Images: k.runtime.images,
 		Puller: k.images,
 		Admit:  groupsAdmitter{groups, k.node.supportsGroupsPolicy},
-		Events: recorder, Recorder: meters, Log: log,
-		Relist: config.relist(), Backoff: config.RestartBackoff.Duration,
+		Events: recorder, Recorder: meters, Log: k.log,
+		Relist: k.config.SyncFrequency.Duration, Backoff: k.config.RestartBackoff.Duration,
 	})
 	handler, err := k.guarded(client, gate, k.api(gate, meters))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	k.http, err = k.server(handler)
-	return k, err
+	return err
 }
 
 func parseGates(config Config) (featuregate.MutableVersionedFeatureGate, error) {
@@ -127,7 +140,7 @@ func (k *Kubelet) api(gate featuregate.FeatureGate, meters *metrics.Kubelet) *se
 		Node: k.config.NodeName, Pods: k.pods, Runtime: k.runtime.runtime,
 		Exec: exec.Exec{
 			Gates:    execaudit.Gates{ExecEnvVar: gate.Enabled(gates.ExecEnvVar)},
-			Reserved: execaudit.ReserveList,
+			Reserved: k.config.reserved(),
 			Trust:    exec.Trust{Names: k.config.TrustedExecUsers, Groups: k.config.TrustedExecGroups},
 		},
 		Policy:  negotiate.New(negotiate.Options{RequireSupport: k.config.RequireExecEnvSupport, Recorder: meters}),

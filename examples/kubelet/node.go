@@ -23,6 +23,10 @@ import (
 // heartbeat is how often the node says that it is there.
 const heartbeat = 2 * time.Second
 
+// reportTimeout is how long one report may take. A runtime that hangs makes the node
+// not ready after half of it, and the rest is for the API server.
+const reportTimeout = 20 * time.Second
+
 // node keeps the node's object true: it registers, and reports what the runtime
 // can and whether it answers.
 type node struct {
@@ -83,6 +87,8 @@ func (n *node) keep(ctx context.Context, say func(error)) {
 }
 
 func (n *node) report(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
 	api := n.client.CoreV1().Nodes()
 	was, err := api.Get(ctx, n.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -104,6 +110,8 @@ func (n *node) report(ctx context.Context) error {
 }
 
 func (n *node) fill(ctx context.Context, s *corev1.NodeStatus) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout/2)
+	defer cancel()
 	status, err := n.learn(ctx)
 	if err == nil {
 		// Also when it reports none: a runtime that was replaced by an older one must not be taken for what it was.

@@ -19,6 +19,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/podpolicy"
 	"github.com/lanyard-dev/lanyard/examples/ca"
 	"github.com/lanyard-dev/lanyard/examples/gates"
+	"github.com/lanyard-dev/lanyard/execaudit"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
@@ -34,6 +35,7 @@ type flags struct {
 	serviceAccountKey, issuer string
 	audiences                 []string
 	anonymous, ignoreAuditIDs bool
+	reservePrefix             bool
 	minor                     int
 	featureGates              map[string]bool
 	objects                   []string
@@ -60,6 +62,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.audiences, "api-audiences", nil, "the server's own audiences; the issuer without")
 	fs.BoolVar(&f.anonymous, "anonymous-auth", false, "let requests without credentials in as system:anonymous")
 	fs.BoolVar(&f.ignoreAuditIDs, "ignore-client-audit-ids", false, "drop every Audit-ID that a client sets")
+	fs.BoolVar(&f.reservePrefix, "reserve-kubernetes-prefix", false, "refuse every environment name of a caller that begins with "+execaudit.ReservedPrefix)
 	fs.IntVar(&f.minor, "emulated-minor", gates.MaxMinor, "Kubernetes minor version to play")
 	fs.Var(cliflag.NewMapStringBool(&f.featureGates), "feature-gates", "gates as NAME=BOOL")
 	fs.StringArrayVar(&f.objects, "objects", nil, "YAML file of objects to create at start, repeatable")
@@ -80,6 +83,9 @@ func (f *flags) options() (apiserver.Options, error) {
 	}
 	if f.ignoreAuditIDs {
 		o.ClientAuditIDs = execapi.IgnoreClientIDs
+	}
+	if f.reservePrefix {
+		o.Reserved = execaudit.ReservePrefix
 	}
 	var files faults
 	o.Serving = ca.Pair{Cert: files.read("tls-cert-file", f.servingCert), Key: files.read("tls-private-key-file", f.servingKey)}
