@@ -2,11 +2,14 @@ package demo
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/lanyard-dev/lanyard/examples/stack"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 )
 
@@ -28,54 +31,33 @@ func people() []person {
 	}
 }
 
-// permissions are the RBAC objects of the story.
-const permissions = `apiVersion: rbac.authorization.k8s.io/v1
+// permissions are the RBAC objects of the story, as one YAML file.
+func permissions() string {
+	return strings.Join([]string{
+		role("dev", "Group",
+			`{apiGroups: [""], resources: [pods, events], verbs: [get, list, watch]}`,
+			`{apiGroups: [""], resources: [pods/exec], verbs: [get, create]}`),
+		role("node-debuggers", "Group", `{apiGroups: [""], resources: [nodes/proxy], verbs: [get, create]}`),
+		role("lister", "User", `{apiGroups: [""], resources: [nodes/pods], verbs: [get]}`),
+		role("reader", "User", `{apiGroups: [""], resources: [nodes/proxy], verbs: [get]}`),
+		stack.PrivateAccess,
+	}, "---\n")
+}
+
+// role is a ClusterRole of those rules, bound to the user or group of its name.
+func role(name, kind string, rules ...string) string {
+	return fmt.Sprintf(`apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {name: dev}
-rules:
-- {apiGroups: [""], resources: [pods, events], verbs: [get, list, watch]}
-- {apiGroups: [""], resources: [pods/exec], verbs: [get, create]}
+metadata: {name: %[1]s}
+rules: [%[3]s]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
-metadata: {name: dev}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: dev}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: dev}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: node-debugger}
-rules:
-- {apiGroups: [""], resources: [nodes/proxy], verbs: [get, create]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: node-debuggers}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: node-debugger}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: node-debuggers}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: lister}
-rules: [{apiGroups: [""], resources: [nodes/pods], verbs: [get]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: lister}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: lister}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: lister}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: reader}
-rules: [{apiGroups: [""], resources: [nodes/proxy], verbs: [get]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: reader}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: reader}]
-`
+metadata: {name: %[1]s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %[1]s}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: %[2]s, name: %[1]s}]
+`, name, kind, strings.Join(rules, ", "))
+}
 
 // runPod runs the story's pod: one static program, no shell, on that node.
 func (s *Stage) runPod(ctx context.Context, name, node string) error {
@@ -85,16 +67,25 @@ func (s *Stage) runPod(ctx context.Context, name, node string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Stack.Admin().CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			NodeName: node, HostNetwork: true,
-			Containers: []corev1.Container{{Name: "app", Image: image, Args: []string{"sleep"}}},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	return s.runReady(ctx, name, corev1.PodSpec{
+		NodeName:   node,
+		Containers: []corev1.Container{{Name: "app", Image: image, Args: []string{"sleep"}}},
+	})
+}
+
+// runReady creates a pod and waits until it is ready.
+func (s *Stage) runReady(ctx context.Context, name string, spec corev1.PodSpec) error {
+	if err := s.create(ctx, name, spec); err != nil {
 		return err
 	}
-	_, err = s.Stack.AwaitPod(ctx, metav1.NamespaceDefault, name)
+	_, err := s.Stack.AwaitPod(ctx, metav1.NamespaceDefault, name)
+	return err
+}
+
+// create creates a pod, on the host's network because the story's nodes have no other.
+func (s *Stage) create(ctx context.Context, name string, spec corev1.PodSpec) error {
+	spec.HostNetwork = true
+	_, err := s.Stack.Admin().CoreV1().Pods(metav1.NamespaceDefault).Create(ctx,
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
 	return err
 }

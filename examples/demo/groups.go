@@ -9,7 +9,6 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 )
@@ -36,7 +35,7 @@ func groups() Scene {
 				{"groups-merge", "[1000,50000,60000]", corev1.SupplementalGroupsPolicyMerge},
 				{"groups-strict", "[1000,60000]", corev1.SupplementalGroupsPolicyStrict},
 			} {
-				s.say("")
+				s.pause()
 				s.say("supplementalGroupsPolicy: %s", one.policy)
 				if err := s.runWithGroups(ctx, one.pod, dir, one.policy); err != nil {
 					return err
@@ -89,25 +88,17 @@ func (s *Stage) runWithGroups(ctx context.Context, name, dir string, policy core
 		return err
 	}
 	alice := int64(1000)
-	_, err = s.Stack.Admin().CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			NodeName: "node-1", HostNetwork: true,
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsUser: &alice, RunAsGroup: &alice, SupplementalGroups: []int64{60000}, SupplementalGroupsPolicy: &policy,
-			},
-			Volumes: []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dir}}}},
-			Containers: []corev1.Container{{
-				Name: "app", Image: image, Args: []string{"sleep"},
-				VolumeMounts: []corev1.VolumeMount{{Name: "shared", MountPath: "/mnt"}},
-			}},
+	return s.runReady(ctx, name, corev1.PodSpec{
+		NodeName: "node-1",
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsUser: &alice, RunAsGroup: &alice, SupplementalGroups: []int64{60000}, SupplementalGroupsPolicy: &policy,
 		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	_, err = s.Stack.AwaitPod(ctx, metav1.NamespaceDefault, name)
-	return err
+		Volumes: []corev1.Volume{{Name: "shared", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dir}}}},
+		Containers: []corev1.Container{{
+			Name: "app", Image: image, Args: []string{"sleep"},
+			VolumeMounts: []corev1.VolumeMount{{Name: "shared", MountPath: "/mnt"}},
+		}},
+	})
 }
 
 // checkGroups compares what the pod's status says, and whether its processes get at

@@ -28,7 +28,7 @@ func overlapping() Scene {
 				defer one.end()
 				sessions = append(sessions, one)
 			}
-			s.say("")
+			s.pause()
 			s.say("Both sessions are open now. What the processes see, and whose it is:")
 			seen := map[string]bool{}
 			for _, one := range sessions {
@@ -36,7 +36,7 @@ func overlapping() Scene {
 				if err != nil {
 					return err
 				}
-				s.say("")
+				s.pause()
 				s.say("process %-6d  %s=%s", one.said.Pid, execaudit.AuditIDName, one.id)
 				s.say("audit event     auditID=%s user=%s verb=%s %s/%s", event.AuditID, event.User.Username, event.Verb, event.ObjectRef.Name, event.ObjectRef.Subresource)
 				if err := s.check(event.User.Username == one.user, "the audit event with the ID in %s's process names %s", one.user, one.user); err != nil {

@@ -69,7 +69,7 @@ func (s *Stage) pullOwn(ctx context.Context, private *stack.Private, team, node 
 	}
 	exchanges := private.Exchanges()
 	last := exchanges[len(exchanges)-1]
-	s.say("")
+	s.pause()
 	s.say("pod %-10s runs %s", team, pod.Spec.Containers[0].Image)
 	s.say("registry       token of %s, bound to pod %s (%s): a password for %s", last.Workload.Account(), last.Workload.Pod, last.Workload.PodUID, last.Repository)
 	return s.check(last.Granted && last.Workload.PodUID == string(pod.UID), "the registry saw the pod itself, not the node")
@@ -81,7 +81,7 @@ func (s *Stage) pullOthers(ctx context.Context, private *stack.Private, node str
 	if err := s.startAs(ctx, thief, "blog", private.Host()+"/payroll/app:v1", node); err != nil {
 		return err
 	}
-	s.say("")
+	s.pause()
 	events, err := s.await(ctx, "admin", puller.EventReason, "get", "events", "--field-selector", "involvedObject.name="+thief)
 	if err != nil {
 		return err
@@ -109,12 +109,8 @@ func (s *Stage) pullOthers(ctx context.Context, private *stack.Private, node str
 
 // startAs creates a pod that runs as a service account.
 func (s *Stage) startAs(ctx context.Context, name, account, image, node string) error {
-	_, err := s.Stack.Admin().CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			NodeName: node, HostNetwork: true, ServiceAccountName: account,
-			Containers: []corev1.Container{{Name: "app", Image: image, Args: []string{"sleep"}}},
-		},
-	}, metav1.CreateOptions{})
-	return err
+	return s.create(ctx, name, corev1.PodSpec{
+		NodeName: node, ServiceAccountName: account,
+		Containers: []corev1.Container{{Name: "app", Image: image, Args: []string{"sleep"}}},
+	})
 }

@@ -89,7 +89,7 @@ func (s *Stage) logInByKubectl(ctx context.Context) error {
 // watchOver has an informer watch the story's pod through our transport while
 // certificates come and go.
 func (s *Stage) watchOver(ctx context.Context, service *issuer.Service) error {
-	s.say("")
+	s.pause()
 	s.say("Now an informer of client-go watches as her, through our transport. Each certificate is good for %v.", shortly)
 	pool, err := transport.NewPool(transport.Options{Proactive: true})
 	if err != nil {

@@ -29,7 +29,7 @@ func spoofed() Scene {
 			if err := s.check(got.code != 0 && strings.Contains(got.err, "reserved by the API server"), "kubectl exec with a forged ID is refused, and told why"); err != nil {
 				return err
 			}
-			s.say("")
+			s.pause()
 			s.say("Mallory may also use nodes/proxy, which reaches the kubelet without pods/exec:")
 			return s.spoofThroughNode(ctx, spoof)
 		},

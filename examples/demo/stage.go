@@ -60,6 +60,9 @@ func (s *Stage) printf(format string, args ...any) { fmt.Fprintf(s.Out, format, 
 // say writes a line of the story.
 func (s *Stage) say(format string, args ...any) { s.printf("   "+format+"\n", args...) }
 
+// pause writes an empty line.
+func (s *Stage) pause() { s.printf("\n") }
+
 // check writes what holds, or returns what does not.
 func (s *Stage) check(holds bool, format string, args ...any) error {
 	claim := fmt.Sprintf(format, args...)

@@ -53,7 +53,7 @@ func Keep(ctx context.Context, dir string) error {
 func Open(ctx context.Context, dir string, out *os.File) (_ *Stage, err error) {
 	fmt.Fprintln(out, "Starting an API server, three nodes (two on our runtime, one on containerd) and a registry ...")
 	manifest := filepath.Join(dir, "people.yaml")
-	if err := os.WriteFile(manifest, []byte(permissions+"---\n"+stack.PrivateAccess), 0o644); err != nil {
+	if err := os.WriteFile(manifest, []byte(permissions()), 0o644); err != nil {
 		return nil, err
 	}
 	s, err := stack.Start(ctx, stack.Options{

@@ -117,7 +117,7 @@ func (s *Stage) attribute(ctx context.Context, node string, events []byte) (answ
 
 // show prints what programs were run, and leaves all of it as a page.
 func (s *Stage) show(answers []attribution.Answer) (err error) {
-	s.say("")
+	s.pause()
 	var text strings.Builder
 	table := report.NewTable(&text)
 	path, err := filepath.Abs(pageFile)
@@ -145,7 +145,7 @@ func (s *Stage) show(answers []attribution.Answer) (err error) {
 		}
 	}
 	s.quote(text.String())
-	s.say("")
+	s.pause()
 	s.say("The same as a page, with each fork and exit: file://%s", path)
 	return page.Close()
 }

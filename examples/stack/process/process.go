@@ -14,12 +14,11 @@ import (
 )
 
 // Process is one component. Its methods are for one goroutine at a time, but for
-// Wait channels and Alive.
+// Alive and PID.
 type Process struct {
 	name, log string
 	path      string
 	args      []string
-	env       []string
 	ready     func(context.Context) error
 
 	mu    sync.Mutex
@@ -32,7 +31,6 @@ type Options struct {
 	Name string   // for messages
 	Path string   // the program
 	Args []string // without the program
-	Env  []string // beside this process's own
 	Log  string   // the file that takes what it prints, appended over restarts
 	// Ready returns nil once the component answers; it is asked again and again.
 	Ready func(context.Context) error
@@ -40,14 +38,16 @@ type Options struct {
 
 // New returns a component that does not run yet.
 func New(o Options) *Process {
-	return &Process{name: o.Name, log: o.Log, path: o.Path, args: o.Args, env: o.Env, ready: o.Ready}
+	return &Process{name: o.Name, log: o.Log, path: o.Path, args: o.Args, ready: o.Ready}
 }
 
 // ErrEnded is returned for a component that ended by itself.
 var ErrEnded = errors.New("ended by itself")
 
-// readyPoll is how often a component is asked whether it is ready.
-const readyPoll = 20 * time.Millisecond
+const (
+	readyPoll     = 20 * time.Millisecond // how often a component is asked whether it is ready
+	readyPatience = time.Minute           // how long it may take until it is
+)
 
 // Start starts the component and returns when it is ready. On an error nothing
 // runs; the error has the end of its log.
@@ -58,7 +58,6 @@ func (p *Process) Start(ctx context.Context) error {
 	}
 	defer file.Close()
 	cmd := exec.Command(p.path, p.args...)
-	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = file, file
 	// A group of its own keeps a terminal's Ctrl-C from it: the stack ends it in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -81,6 +80,8 @@ func (p *Process) Start(ctx context.Context) error {
 }
 
 func (p *Process) await(ctx context.Context, ended <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
 	for {
 		err := p.ready(ctx)
 		if err == nil {
@@ -123,7 +124,12 @@ func (p *Process) PID() int {
 }
 
 // Kill ends the component at once and waits until it is gone.
-func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
+func (p *Process) Kill() {
+	if p.Alive() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
 
 // Stop asks the component to end, and kills it when it has not after grace. It
 // reports whether it ended by itself.
@@ -139,14 +145,6 @@ func (p *Process) Stop(grace time.Duration) bool {
 		p.Kill()
 		return false
 	}
-}
-
-func (p *Process) signal(s syscall.Signal) {
-	if !p.Alive() {
-		return
-	}
-	_ = p.cmd.Process.Signal(s)
-	<-p.ended
 }
 
 // tailBytes is how much of the log an error shows.
