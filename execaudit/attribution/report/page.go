@@ -55,7 +55,6 @@ type pageEvent struct {
 	PID     int    `json:"pid"`
 	Process string `json:"process"`
 	Parent  string `json:"parent"`
-	Pod     string `json:"pod"`
 	Command string `json:"command"`
 }
 
@@ -74,7 +73,7 @@ func (p *Page) Add(a *attribution.Answer) error {
 	p.data.Events = append(p.data.Events, pageEvent{
 		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: Who(a), Session: p.session(a, &l),
 		Kind: l.Event, PID: l.Process.PID, Process: processText(l.Node, a.Event.Process), Parent: processText(l.Node, a.Event.Parent),
-		Pod: l.Namespace + "/" + l.Pod, Command: visible(l.Command),
+		Command: visible(l.Command),
 	})
 	return nil
 }
@@ -85,7 +84,7 @@ func (p *Page) session(a *attribution.Answer, l *Line) int {
 	if !known {
 		i = len(p.data.Sessions)
 		p.sessions[a.AuditID] = i
-		p.data.Sessions = append(p.data.Sessions, pageSession{ID: a.AuditID, User: "-", Pod: l.Namespace + "/" + l.Pod, Begin: l.Time.UnixMilli()})
+		p.data.Sessions = append(p.data.Sessions, pageSession{ID: a.AuditID, User: "-", Pod: place(a, l), Begin: l.Time.UnixMilli()})
 	}
 	s := &p.data.Sessions[i]
 	if who := a.Session; who != nil {

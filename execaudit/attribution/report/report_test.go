@@ -46,6 +46,33 @@ func TestTable(t *testing.T) {
 	})
 }
 
+func TestPlace(t *testing.T) {
+	claim := sample(attribution.Hint)
+	stranger := &attribution.Answer{Event: claim.Event}
+	forged := sample(attribution.Conflicting)
+	forged.Event.Namespace, forged.Event.Pod = "mail", "mx-0"
+	for _, c := range []struct {
+		name, want string
+		a          *attribution.Answer
+	}{
+		{"ATT-9 a fact's pod", "shop/web-0", sample(attribution.Corroborated)},
+		{"ATT-9 ATT-12 a pod that only the claim names is a claim", "(shop/web-0?)", claim},
+		{"ATT-9 a conflicting row has the pod that the process ran in", "mail/mx-0", forged},
+		{"ATT-9 no pod at all", "-", stranger},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := report.NewTable(&out).Add(c.a); err != nil {
+				t.Fatal(err)
+			}
+			row := strings.Split(out.String(), "\n")[1]
+			if got := strings.Fields(row)[4]; got != c.want {
+				t.Errorf("pod %q, want %q: %s", got, c.want, row)
+			}
+		})
+	}
+}
+
 func TestJSON(t *testing.T) {
 	t.Run("ATT-5 ATT-9 one object a line; only corroborated names a user", func(t *testing.T) {
 		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Hint, attribution.Conflicting} {

@@ -24,8 +24,7 @@ func NewTable(w io.Writer) *Table {
 
 const tableFormat = "%-23s  %-12s  %-24s  %-24s  %-7s  %-8s  %s\n"
 
-// Add writes one answer. A user who is no fact stands in parentheses with a question mark: (alice?). Control characters
-// of logs are replaced, so that a command line cannot write on the terminal.
+// Add writes one answer. What is no fact stands in parentheses with a question mark: (alice?). Control characters of logs are replaced, so that a command line cannot write on the terminal.
 func (t *Table) Add(a *attribution.Answer) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -39,7 +38,7 @@ func (t *Table) Add(a *attribution.Answer) error {
 		command += "  # " + string(a.Reason)
 	}
 	_, err := fmt.Fprintf(t.w, tableFormat, l.Time.UTC().Format("2006-01-02 15:04:05.000"), l.Verdict, visible(Who(a)),
-		visible(l.Namespace+"/"+l.Pod), strconv.Itoa(l.Process.PID), l.Event, visible(command))
+		visible(place(a, &l)), strconv.Itoa(l.Process.PID), l.Event, visible(command))
 	return err
 }
 
@@ -64,6 +63,17 @@ func Who(a *attribution.Answer) string {
 		return name(a.Session)
 	case a.Claimed != nil:
 		return "(" + name(a.Claimed) + "?)"
+	}
+	return "-"
+}
+
+// place returns where the process ran: "shop/web-0", "(shop/web-0?)" where only the claimed session says so, "-" where nobody does.
+func place(a *attribution.Answer, l *Line) string {
+	switch s := a.Claimed; {
+	case l.Namespace+l.Pod != "":
+		return l.Namespace + "/" + l.Pod
+	case s != nil && s.Namespace+s.Pod != "":
+		return "(" + s.Namespace + "/" + s.Pod + "?)"
 	}
 	return "-"
 }
