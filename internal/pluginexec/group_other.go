@@ -3,11 +3,15 @@
 package pluginexec
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
 )
 
-// ownGroup leaves os/exec's default: the end of the context kills the process. There is no group to kill here.
-func ownGroup(*exec.Cmd) {}
+// ownGroup asks for nothing: there is no group to kill here.
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+// killGroup kills the process alone.
+func killGroup(leader *os.Process) { _ = leader.Kill() }
 
 func signalOf(*exec.ExitError) syscall.Signal { return 0 }

@@ -3,31 +3,25 @@
 package pluginexec
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"syscall"
 )
 
-// ownGroup puts the process into a process group of its own, and makes the end of the context kill that group.
+// ownGroup asks for a process group of the child's own, which [killGroup] can end.
 //
 // Where this process has a controlling terminal the child gets a session of its own as well: in a mere group, a prompt on
 // /dev/tty would stop it until the limit; in a session without terminal the prompt fails at once. Elsewhere the session is
 // left out, because Linux gives each one its own scheduling group, which makes a short run up to twice as long.
-func ownGroup(process *exec.Cmd) {
+func ownGroup() *syscall.SysProcAttr {
 	if hasControllingTerminal() {
-		process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	} else {
-		process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		return &syscall.SysProcAttr{Setsid: true}
 	}
-	process.Cancel = func() error {
-		err := syscall.Kill(-process.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
+	return &syscall.SysProcAttr{Setpgid: true}
 }
+
+// killGroup kills the group that leader was started in. One that is gone is no fault.
+func killGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
 func hasControllingTerminal() bool {
 	terminal, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -32,17 +32,26 @@ func (p *pipe) start() {
 // for no longer than wait.
 func (p *pipe) finish(wait time.Duration) {
 	defer p.reader.Close()
-	if p.reader.SetReadDeadline(time.Now().Add(wait)) != nil {
-		select {
-		case <-p.done:
-		case <-time.After(wait):
-			_ = p.reader.Close()
-			<-p.done
-		}
+	select {
+	case <-p.done: // as a rule; the timer of a deadline would wake a thread for nothing
+	default:
+		p.await(wait)
+	}
+	drain(p.into, p.reader)
+}
+
+// await returns once the reader has come to the end, or after wait.
+func (p *pipe) await(wait time.Duration) {
+	if p.reader.SetReadDeadline(time.Now().Add(wait)) == nil {
+		<-p.done
 		return
 	}
-	<-p.done
-	drain(p.into, p.reader)
+	select {
+	case <-p.done:
+	case <-time.After(wait):
+		_ = p.reader.Close()
+		<-p.done
+	}
 }
 
 // abandon closes a pipe that no process got.

@@ -79,13 +79,15 @@ func Run(ctx context.Context, command Command) (Result, error) {
 	if err != nil {
 		return Result{}, startError(command.Path, err)
 	}
-	process := build(ctx, command, output.writer, stderr)
+	process := build(command, output.writer, stderr)
 	if err := process.Start(); err != nil {
 		output.abandon()
 		return Result{}, startError(command.Path, err)
 	}
 	output.start()
+	release := guard(ctx, command, process.Process)
 	err = process.Wait()
+	release()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		output.finish(0) // standard error has waited already
 	} else {
@@ -122,8 +124,8 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return timed, func(cause error) { cancel(cause); stop() }
 }
 
-func build(ctx context.Context, command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
-	process := exec.CommandContext(ctx, command.Path, command.Args...)
+func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
+	process := exec.Command(command.Path, command.Args...)
 	process.Path, process.Err = command.Path, nil // as the caller resolved it: not looked up again
 	process.Dir = command.Dir
 	process.Env = command.Env
@@ -139,12 +141,11 @@ func build(ctx context.Context, command Command, stdout *os.File, stderr io.Writ
 	switch {
 	case command.Terminal != nil:
 		process.Stdin = command.Terminal
-		process.Cancel = func() error { return process.Process.Kill() }
 	case command.Stdin != nil:
 		process.Stdin = bytes.NewReader(command.Stdin)
-		ownGroup(process)
+		process.SysProcAttr = ownGroup()
 	default:
-		ownGroup(process)
+		process.SysProcAttr = ownGroup()
 	}
 	return process
 }
