@@ -20,8 +20,11 @@ var row = regexp.MustCompile("(?m)^\\| ([A-Z]+) \\| `([^`]+)` \\| (\\w+) \\| ([^
 
 type documented struct {
 	method, path, verb string
-	since131, since133 string
+	asked              [len(minors)]string // subresources, by version
 }
+
+// minors are the Kubernetes versions that the reference has a column for.
+var minors = [...]kubeletauthz.Minor{31, 32, 37}
 
 func reference(t *testing.T) []documented {
 	t.Helper()
@@ -31,7 +34,11 @@ func reference(t *testing.T) []documented {
 	}
 	var out []documented
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-		out = append(out, documented{m[1], m[2], m[3], strings.TrimSpace(m[4]), strings.TrimSpace(m[6])})
+		d := documented{method: m[1], path: m[2], verb: m[3]}
+		for i := range minors {
+			d.asked[i] = strings.TrimSpace(m[4+i])
+		}
+		out = append(out, d)
 	}
 	if len(out) == 0 {
 		t.Fatal("the reference has no table of endpoints")
@@ -44,10 +51,6 @@ func reference(t *testing.T) []documented {
 func TestRoutesAreDocumented(t *testing.T) {
 	docs := reference(t)
 	server := New(Options{Metrics: http.NotFoundHandler()})
-	mapper, err := kubeletauthz.New(kubeletauthz.Options{Node: "n", Minor: 37})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, route := range server.Routes() {
 		for _, method := range route.Methods {
 			path := documentedPath(route.Pattern)
@@ -56,12 +59,11 @@ func TestRoutesAreDocumented(t *testing.T) {
 				if i < 0 {
 					t.Fatalf("the kubelet serves %s %s, which %s does not list", method, path, documentPath)
 				}
-				var asked []string
-				for a := range mapper.Map(method, strings.NewReplacer("{", "", "}", "").Replace(path), "").All() {
-					asked = append(asked, a.Subresource)
-				}
-				if got := strings.Join(asked, ", "); got != docs[i].since133 {
-					t.Errorf("the kubelet asks for %s, documented are %s", got, docs[i].since133)
+				for column, minor := range minors {
+					verb, asked := attributes(t, minor, method, route.Pattern)
+					if asked != docs[i].asked[column] || verb != docs[i].verb {
+						t.Errorf("in 1.%d the kubelet asks for %s %s, documented are %s %s", minor, verb, asked, docs[i].verb, docs[i].asked[column])
+					}
 				}
 			})
 		}
@@ -79,6 +81,20 @@ func TestRoutesAreDocumented(t *testing.T) {
 			})
 		}
 	}
+}
+
+// attributes are the verb and the subresources, in order, that a request is authorized by.
+func attributes(t *testing.T, minor kubeletauthz.Minor, method, pattern string) (verb, subresources string) {
+	t.Helper()
+	mapper, err := kubeletauthz.New(kubeletauthz.Options{Node: "n", Minor: minor})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	for a := range mapper.Map(method, strings.NewReplacer("{$}", "", "{", "", "}", "").Replace(pattern), "").All() {
+		verb, asked = a.Verb, append(asked, a.Subresource)
+	}
+	return verb, strings.Join(asked, ", ")
 }
 
 // documentedPath is a pattern as the reference writes it: one row for a path with and
