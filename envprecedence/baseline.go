@@ -25,7 +25,7 @@ func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError
 
 // Merge returns the environment of an exec as its runtime sees it: the runtime's own entries win over those of
 // ExecRequest.envs, and those over the baseline. Order, duplicates and values are as in the package's function [Merge]; so
-// is the error, of tier Runtime or [Request]. The result is the caller's own.
+// is the error, of tier [Runtime] or [Request]. The result is the caller's own, empty and not nil where there is nothing.
 //
 // It allocates the result and nothing else for up to 256 entries, the KEP's maximum of a request, over up to 2,048.
 // Source: KEP-6035, CRI conformance tests.
@@ -72,4 +72,21 @@ func (b *Baseline) merge(runtime, request []string, slots []uint32) ([]string, e
 type source struct {
 	tier    Tier
 	entries []string
+}
+
+// shadow gathers which entries of a baseline lost against an exec's.
+type shadow struct {
+	base *Baseline
+	hit  positions
+}
+
+// note marks the entry of the baseline that has this name, if there is one.
+func (s *shadow) note(hash uint64, name string) {
+	byName := &s.base.byName
+	if byName.slots == nil || *byName.first(hash) == 0 { // a zero Baseline has no slots
+		return
+	}
+	if slot := *byName.search(hash, name, s.base.environ); slot != 0 {
+		s.hit.add(byName.position(slot))
+	}
 }

@@ -39,6 +39,16 @@ func TestRuntimeView(t *testing.T) {
 			t.Errorf("Merge(…) = %q, %v, want %q", got, err, want)
 		}
 	})
+	t.Run("ENV-4 ENV-8 of nothing comes an environment that is empty and not nil", func(t *testing.T) {
+		none, _ := envprecedence.Prepare(nil, envprecedence.Linux)
+		if got, err := none.Merge(nil, nil); err != nil || got == nil || len(got) != 0 {
+			t.Errorf("Prepare(nil).Merge(nil, nil) = %#v, %v, want []string{}", got, err)
+		}
+		got, _, err := envprecedence.Merge(envprecedence.Tiers{Container: []string{"NOEQUALS"}}, envprecedence.Linux)
+		if err != nil || got == nil || len(got) != 0 {
+			t.Errorf("Merge(…) = %#v, %v, want []string{}", got, err)
+		}
+	})
 	t.Run("ENV-8 a zero baseline is an empty one", func(t *testing.T) {
 		var zero envprecedence.Baseline
 		got, err := zero.Merge([]string{"B=1"}, []string{"A=1", "B=2"})
@@ -104,7 +114,7 @@ func TestInputsStay(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	for _, size := range [][2]int{{10, 1}, {50, 10}, {2000, 1}, {2000, 256}} {
+	for _, size := range [][2]int{{10, 1}, {50, 10}, {2048, 1}, {2048, 256}} {
 		t.Run(fmt.Sprintf("ENV-8 one allocation for %d entries over %d", size[1], size[0]), func(t *testing.T) {
 			container, request := sizes(size[0], size[1])
 			base, _ := envprecedence.Prepare(container, envprecedence.Linux)

@@ -40,25 +40,6 @@ func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) 
 	return blanks, malformed
 }
 
-// shadow gathers which entries of a baseline lost against an exec's.
-type shadow struct {
-	base *Baseline
-	hit  positions
-}
-
-func (s *shadow) note(hash uint64, name string) {
-	byName := &s.base.byName
-	if byName.slots == nil { // a zero Baseline
-		return
-	}
-	if *byName.first(hash) == 0 {
-		return
-	}
-	if slot := *byName.search(hash, name, s.base.environ); slot != 0 {
-		s.hit.add(byName.position(slot))
-	}
-}
-
 // compact removes the blanks in place and moves what follows the last of them in one go.
 func compact(environ []string, blanks int) []string {
 	if blanks == 0 {

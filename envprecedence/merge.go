@@ -10,7 +10,8 @@ package envprecedence
 // none. In any other tier it is an error: the first, as an [*EntryError] of [ErrNoEquals] or [ErrEmptyName], and no
 // environment. The other rules of execve are [Validate]'s.
 //
-// The result is the caller's own; its strings are the tiers' own. Source: KEP-6035, Environment Variable Precedence.
+// The result is the caller's own, empty and not nil where there is nothing; its strings are the tiers' own.
+// Source: KEP-6035, Environment Variable Precedence.
 func Merge(t Tiers, p Platform) (environ []string, dropped []*EntryError, err error) {
 	total := len(t.Runtime) + len(t.Kubelet) + len(t.APIServer) + len(t.Caller) + len(t.Container)
 	// The table of a common environment stays on the stack.
