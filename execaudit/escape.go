@@ -14,6 +14,12 @@ func isQueryParam(key string) bool {
 	return detail == "" && unescape(key, size) == QueryParam
 }
 
+// mayBeQueryParam is isQueryParam, and true for a key that is malformed.
+func mayBeQueryParam(key string) bool {
+	_, detail := measure(key)
+	return detail != "" || isQueryParam(key)
+}
+
 // measure returns how many bytes escaped has once decoded, or what is wrong
 // with it. It allocates nothing.
 func measure(escaped string) (size int, detail string) {

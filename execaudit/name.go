@@ -47,6 +47,7 @@ func shown(name string) string {
 	return name[:maxShownNameBytes] + "..."
 }
 
+// printable is shown, quoted where the name might break or forge a line.
 func printable(name string) string {
 	if ValidName(name) {
 		return shown(name)

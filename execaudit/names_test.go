@@ -124,6 +124,10 @@ func TestReserved(t *testing.T) {
 			"EXA-7 another name with the prefix", "KUBERNETES_SERVICE_HOST",
 			"", "KUBERNETES_SERVICE_HOST is reserved by Kubernetes: it begins with KUBERNETES_",
 		},
+		{
+			"EXA-7 a prefix before a line break, which does not break the message", "KUBERNETES_\nX",
+			"", `"KUBERNETES_\nX" is reserved by Kubernetes: it begins with KUBERNETES_`,
+		},
 		{"the prefix alone", "KUBERNETES_", "", "KUBERNETES_ is reserved by Kubernetes: it begins with KUBERNETES_"},
 		{"less than the prefix", "KUBERNETES", "", ""},
 		{"the prefix later", "MY_KUBERNETES_X", "", ""},

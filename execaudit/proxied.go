@@ -9,8 +9,10 @@ import (
 // ReservedInQuery returns a Forbidden fault under env[i].name for every env
 // parameter of rawQuery whose name reserved reserves, i counting env parameters
 // from 0; nil for none. It is for a query that travels on as it is, to a parser
-// one does not know: it also splits at ';', and an env parameter that does not
-// decode is a fault (Invalid, under env[i]). Work is one pass.
+// one does not know: it also splits at ';', counts a key that does not decode as
+// env, and reports an env parameter that does not decode (Invalid, under env[i]).
+// More than MaxEnvEntries env parameters are a TooMany fault under env, the last
+// of the list; the rest is not looked at. Work is one pass.
 func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
 	var faults field.ErrorList
 	path := field.NewPath(QueryParam)

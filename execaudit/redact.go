@@ -65,12 +65,6 @@ func writeRedacted(safe *strings.Builder, segment string) {
 	}
 }
 
-// mayBeQueryParam is isQueryParam, and true for a key that is malformed.
-func mayBeQueryParam(key string) bool {
-	_, detail := measure(key)
-	return detail != "" || isQueryParam(key)
-}
-
 // nameOf returns "NAME=" when the escaped text begins with a name, else "".
 func nameOf(escaped string) string {
 	end := strings.IndexAny(escaped, "=%") // no name holds a '%'

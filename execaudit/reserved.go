@@ -33,13 +33,13 @@ func ReservedNames() []string {
 }
 
 // Reason returns why a caller may not send name, naming who reserves it, and ""
-// when the caller may.
+// when the caller may. A name that breaks the rules is quoted and cut to 64 bytes.
 func (r Reserved) Reason(name string) string {
 	if strings.EqualFold(name, AuditIDName) {
 		return AuditIDName + " is reserved by the API server"
 	}
 	if r == ReservePrefix && hasReservedPrefix(name) {
-		return shown(name) + " is reserved by Kubernetes: it begins with " + ReservedPrefix
+		return printable(name) + " is reserved by Kubernetes: it begins with " + ReservedPrefix
 	}
 	return ""
 }

@@ -20,7 +20,8 @@ const (
 // Errors that those of Write and Read unwrap to. Each names the position or the
 // number, never a value.
 var (
-	// ErrMalformed: an entry in field 7 is not a KeyValue message.
+	// ErrMalformed: an entry in field 7 is not a KeyValue message, or the unknown
+	// fields of the request do not parse.
 	ErrMalformed = envfield.ErrMalformed
 	// ErrTooMuch: over MaxEntries or MaxBytes.
 	ErrTooMuch = envfield.ErrTooMuch
@@ -33,9 +34,11 @@ var (
 
 // Write puts envs into req, in order, in place of what field 7 held; other
 // fields, unknown ones included, stay as they are. No entries: field 7 is gone.
-// Values may be any bytes. envs is not kept.
+// Values may be any bytes. envs is not kept. req must not be nil.
 //
-// On an error req is unchanged. The error unwraps to ErrNotCarriable, ErrTooMuch or ErrFieldTaken.
+// On an error req is unchanged. The error unwraps to ErrNotCarriable,
+// ErrTooMuch, ErrFieldTaken or, when the unknown fields do not parse,
+// ErrMalformed.
 //
 // Source: KEP-6035, CRI Primitive.
 func Write(req *runtimeapi.ExecRequest, envs []execaudit.Env) error {

@@ -209,6 +209,19 @@ func TestBounds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("unknown fields that do not parse are refused and stay", func(t *testing.T) {
+		req := &runtimeapi.ExecRequest{}
+		req.ProtoReflect().SetUnknown([]byte{0xff})
+		if err := criwire.Write(req, []env{{Name: "A"}}); !errors.Is(err, criwire.ErrMalformed) {
+			t.Errorf("Write = %v, want %v", err, criwire.ErrMalformed)
+		}
+		if got := req.ProtoReflect().GetUnknown(); !bytes.Equal(got, []byte{0xff}) {
+			t.Errorf("Write leaves %x, want ff", got)
+		}
+		if got, err := criwire.Read(req); got != nil || !errors.Is(err, criwire.ErrMalformed) {
+			t.Errorf("Read = %q, %v, want %v", execaudit.Environ(got), err, criwire.ErrMalformed)
+		}
+	})
 	t.Run("Read refuses too many entries", func(t *testing.T) {
 		if got, err := criwire.Read(received(t, bytes.Repeat([]byte{0x3a, 0}, criwire.MaxEntries+1))); got != nil || !errors.Is(err, criwire.ErrTooMuch) {
 			t.Errorf("Read = %d entries, %v", len(got), err)

@@ -25,7 +25,8 @@ const (
 
 // Errors that those of this package unwrap to.
 var (
-	// ErrMalformed is for an entry that is not a KeyValue message.
+	// ErrMalformed is for an entry that is not a KeyValue message and for unknown
+	// fields that do not parse.
 	ErrMalformed = errors.New("malformed exec environment")
 	// ErrTooMuch is for more than MaxEntries or MaxBytes.
 	ErrTooMuch = errors.New("exec environment too large")

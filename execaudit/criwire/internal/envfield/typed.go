@@ -83,6 +83,9 @@ func (f *typedField) read(m protoreflect.Message) ([]execaudit.Env, error) {
 	for i := range envs {
 		pair := list.Get(i).Message()
 		envs[i] = execaudit.Env{Name: content(pair, f.key), Value: content(pair, f.value)}
+		if !utf8.ValidString(envs[i].Name) {
+			return nil, keyError(i)
+		}
 		size += len(envs[i].Name) + len(envs[i].Value)
 		if err := bound(len(envs), size); err != nil {
 			return nil, err

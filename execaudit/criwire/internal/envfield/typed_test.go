@@ -154,6 +154,12 @@ func TestTypedField(t *testing.T) {
 			t.Errorf("Write = %v, want %v and no change", err, envfield.ErrNotCarriable)
 		}
 	})
+	t.Run("a key that is not UTF-8 is refused as without the field", func(t *testing.T) {
+		m := &merged{Envs: []*pair{{Key: "A"}, {Key: "\xff"}}}
+		if got, err := envfield.Read(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrNotCarriable) {
+			t.Errorf("Read = %q, %v, want %v", execaudit.Environ(got), err, envfield.ErrNotCarriable)
+		}
+	})
 	for name, m := range map[string]protoadapt.MessageV1{"text": &takenByText{}, "other messages": &takenByMessages{}} {
 		t.Run("field 7 taken by "+name, func(t *testing.T) {
 			if err := envfield.Write(reflected(m).ProtoReflect(), envs); !errors.Is(err, envfield.ErrFieldTaken) {
