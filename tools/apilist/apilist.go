@@ -73,7 +73,7 @@ func load(dir, importPath string) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found.Name == "main" {
+	if found.Name == "main" || len(found.GoFiles) == 0 { // a command, or tests alone
 		return nil, nil
 	}
 	fset := token.NewFileSet()

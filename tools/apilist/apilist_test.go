@@ -54,6 +54,7 @@ func load(t *testing.T) []*apilist.Package {
 	for name, text := range map[string]string{
 		"p/p.go": source, "p/p_test.go": example, "p/cmd/p/main.go": "package main\n",
 		"p/internal/q/q.go": "package q\n", "p/nested/go.mod": "module x\n", "p/nested/n.go": "package n\n",
+		"p/tests/t_test.go": "package tests\n",
 	} {
 		file := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -17,7 +17,7 @@ func (p *Package) Names() []string {
 }
 
 // Undocumented returns the exported names without a doc comment of their own or of
-// their group, in order; methods as Type.Method and fields as Type.Field.
+// their group, in order; methods as Type.Method. Fields are not looked at.
 func (p *Package) Undocumented() []string {
 	var out []string
 	if strings.TrimSpace(p.Doc.Doc) == "" {

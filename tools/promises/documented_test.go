@@ -10,14 +10,23 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
+// generated is a package whose one name the generator gives no comment.
+const generated = house.Prefix + "/examples/apiserver/openapi"
+
 func TestDocumented(t *testing.T) {
-	eachLibrary(t, "MOD-3 every exported name has a doc comment:", func(t *testing.T, h *house.House, m house.Module) {
-		for _, p := range exported(t, h, m) {
-			for _, name := range p.Undocumented() {
-				t.Errorf("%s: %s has no doc comment", p.Path, name)
+	h := open(t)
+	for _, m := range h.Select(house.Library, house.Examples) {
+		t.Run("MOD-3 every exported name has a doc comment: "+m.Dir, func(t *testing.T) {
+			for _, p := range exported(t, h, m) {
+				if p.Path == generated {
+					continue
+				}
+				for _, name := range p.Undocumented() {
+					t.Errorf("%s: %s has no doc comment", p.Path, name)
+				}
 			}
-		}
-	})
+		})
+	}
 	eachLibrary(t, "MOD-3 a runnable example:", func(t *testing.T, h *house.House, m house.Module) {
 		if len(apilist.Examples(exported(t, h, m))) == 0 {
 			t.Error("no example whose output is checked")

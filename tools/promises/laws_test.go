@@ -104,11 +104,12 @@ func fuzzText(t *testing.T, h *house.House, m house.Module) string {
 	return b.String()
 }
 
-// testFiles returns the texts of the module's test files.
+// testFiles returns the texts of the module's own test files: those of a module nested
+// in its folder prove nothing about it.
 func testFiles(t *testing.T, h *house.House, m house.Module) []string {
 	t.Helper()
 	var out []string
-	for _, dir := range goLines(t, h, ".", "list", "-f", "{{.Dir}}", m.Path()+"/...") {
+	for _, dir := range goLines(t, h, ".", append([]string{"list", "-f", "{{.Dir}}"}, own(t, h, m, m.Dir+"/...")...)...) {
 		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

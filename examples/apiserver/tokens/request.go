@@ -25,8 +25,9 @@ import (
 )
 
 const (
-	// MinSeconds and MaxSeconds bound how long a token may live, as in Kubernetes.
+	// MinSeconds is the shortest life of a token, as in Kubernetes.
 	MinSeconds = 10 * 60
+	// MaxSeconds is the longest.
 	MaxSeconds = 1 << 32
 	// DefaultSeconds is how long one lives when the request does not say.
 	DefaultSeconds = 60 * 60
