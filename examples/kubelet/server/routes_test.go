@@ -15,16 +15,20 @@ import (
 const documentPath = "../../../docs/kubeletauthz.md"
 
 // row is an endpoint in the reference: method, path, verb, and the subresources that
-// are asked for in order, in 1.31, in 1.32 and from 1.33.
+// are asked for in order, by column.
 var row = regexp.MustCompile("(?m)^\\| ([A-Z]+) \\| `([^`]+)` \\| (\\w+) \\| ([^|]+) \\| ([^|]+) \\| ([^|]+) \\|")
 
 type documented struct {
 	method, path, verb string
-	asked              [len(minors)]string // subresources, by version
+	asked              [len(columns)]string
 }
 
-// minors are the Kubernetes versions that the reference has a column for.
-var minors = [...]kubeletauthz.Minor{31, 32, 37}
+// columns are the versions of the kubelet that the reference tells apart.
+var columns = [...]kubeletauthz.Options{
+	{Node: "n", Minor: 31},
+	{Node: "n", Minor: 33, Gate: kubeletauthz.GateOff},
+	{Node: "n", Minor: 37},
+}
 
 func reference(t *testing.T) []documented {
 	t.Helper()
@@ -35,7 +39,7 @@ func reference(t *testing.T) []documented {
 	var out []documented
 	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
 		d := documented{method: m[1], path: m[2], verb: m[3]}
-		for i := range minors {
+		for i := range columns {
 			d.asked[i] = strings.TrimSpace(m[4+i])
 		}
 		out = append(out, d)
@@ -59,10 +63,10 @@ func TestRoutesAreDocumented(t *testing.T) {
 				if i < 0 {
 					t.Fatalf("the kubelet serves %s %s, which %s does not list", method, path, documentPath)
 				}
-				for column, minor := range minors {
-					verb, asked := attributes(t, minor, method, route.Pattern)
+				for column, version := range columns {
+					verb, asked := attributes(t, version, method, route.Pattern)
 					if asked != docs[i].asked[column] || verb != docs[i].verb {
-						t.Errorf("in 1.%d the kubelet asks for %s %s, documented are %s %s", minor, verb, asked, docs[i].verb, docs[i].asked[column])
+						t.Errorf("with %+v the kubelet asks for %s %s, documented are %s %s", version, verb, asked, docs[i].verb, docs[i].asked[column])
 					}
 				}
 			})
@@ -84,9 +88,9 @@ func TestRoutesAreDocumented(t *testing.T) {
 }
 
 // attributes are the verb and the subresources, in order, that a request is authorized by.
-func attributes(t *testing.T, minor kubeletauthz.Minor, method, pattern string) (verb, subresources string) {
+func attributes(t *testing.T, version kubeletauthz.Options, method, pattern string) (verb, subresources string) {
 	t.Helper()
-	mapper, err := kubeletauthz.New(kubeletauthz.Options{Node: "n", Minor: minor})
+	mapper, err := kubeletauthz.New(version)
 	if err != nil {
 		t.Fatal(err)
 	}
