@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +28,7 @@ type attribute struct {
 	options                 attribution.Options
 	format, node            string
 	follow                  bool
+	memory                  int // MiB
 
 	faults  faults
 	matched int
@@ -45,47 +45,32 @@ FILES are one file, "-" for standard input, or several parted by commas: one log
 understood. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
 Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
 
+Only the verdict corroborated names a user as fact; (alice?) is a claim. Filters that are set have to match together.
+
 Exit code: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
+		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --events tetragon.json --pod web-0 --command nsenter
+  execaudit attribute --audit audit.log --events tetragon.json -o html > who.html
+  execaudit attribute --audit audit.log --events tetragon.json --follow --group contractors -o json`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&a.audit, "audit", nil, "audit log of the API server (required)")
-	flags.StringArrayVar(&a.events, "events", nil, "process events of an agent (required)")
-	flags.StringArrayVar(&a.journals, "journal", nil, "exec journal of a node's runtime")
-	flags.StringVar(&a.filter.User, "user", "", "only this user, as fact or as claimed")
-	flags.StringVar(&a.filter.Group, "group", "", "only users of this group")
-	flags.StringVarP(&a.filter.Namespace, "namespace", "n", "", "only this namespace")
-	flags.StringVar(&a.filter.Pod, "pod", "", "only this pod")
-	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this text in them")
-	flags.StringVarP(&a.format, "output", "o", "table", "table, json (one object a line) or html (one page)")
-	flags.StringVar(&a.node, "node", "", "node of events that do not name theirs, as Tracee's")
+	flags.StringArrayVar(&a.audit, "audit", nil, "audit log of the API server, `FILES` (required)")
+	flags.StringArrayVar(&a.events, "events", nil, "process events of an agent, `FILES` (required)")
+	flags.StringArrayVar(&a.journals, "journal", nil, "exec journal of a node's runtime, `FILES`")
+	flags.StringVar(&a.filter.User, "user", "", "only this user `NAME`, as fact or as claimed")
+	flags.StringVar(&a.filter.Group, "group", "", "only users of the group `NAME`")
+	flags.StringVarP(&a.filter.Namespace, "namespace", "n", "", "only the namespace `NAME`")
+	flags.StringVar(&a.filter.Pod, "pod", "", "only the pod `NAME`")
+	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this `TEXT` in them")
+	flags.StringVarP(&a.format, "output", "o", "table", "`FORM`: table, json (one object a line) or html (one page, written at the end)")
+	flags.StringVar(&a.node, "node", "", "node `NAME` of events that do not name theirs, as Tracee's")
 	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
 	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
 	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence")
 	flags.DurationVar(&a.options.Skew, "skew", attribution.DefaultSkew, "how far the clocks of nodes and API servers may be apart")
+	flags.IntVar(&a.memory, "memory", attribution.DefaultMaxBytes>>20, "bound of what is remembered, in `MIB`; what it costs is said at the end")
 	return cmd
-}
-
-// usage makes a fault of arguments one of usage.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
-		}
-		return nil
-	}
-}
-
-func usesStandardInput(flags ...[]string) bool {
-	for _, values := range flags {
-		for _, list := range values {
-			if slices.Contains(strings.Split(list, ","), "-") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // writer is a form of output.
@@ -107,11 +92,8 @@ func (a *attribute) newWriter(w io.Writer) (writer, error) {
 }
 
 func (a *attribute) run(ctx context.Context) error {
-	if len(a.audit) == 0 || len(a.events) == 0 {
-		return usageError{errors.New("--audit and --events are required")}
-	}
-	if a.follow && usesStandardInput(a.audit, a.journals, a.events) {
-		return usageError{errors.New("--follow needs files: standard input does not tell when it has ended")}
+	if err := a.check(); err != nil {
+		return err
 	}
 	buffered := bufio.NewWriterSize(a.out, 64<<10)
 	to := io.Writer(buffered)
@@ -126,23 +108,46 @@ func (a *attribute) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	m := attribution.New(a.options, func(answer *attribution.Answer) {
-		if !a.filter.Match(answer) {
-			return
-		}
-		a.matched++
-		if err := out.Add(answer); err != nil {
-			cancel(err)
+		if a.filter.Match(answer) {
+			a.matched++
+			if err := out.Add(answer); err != nil {
+				cancel(err)
+			}
 		}
 	})
 	a.join(ctx, m)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return inputError{cause}
+	if err := a.interrupted(ctx); err != nil {
+		return inputError{err}
 	}
-	if err := errors.Join(out.Close(), buffered.Flush()); err != nil {
+	if err := errors.Join(a.close(out), buffered.Flush()); err != nil {
 		return inputError{err}
 	}
 	a.finish(m.Stats())
 	return nil
+}
+
+var errInterrupted = errors.New("interrupted: the logs were not read to their end")
+
+// interrupted returns why the output stopped; that a person stopped the reading is a fault, except of what has no end.
+func (a *attribute) interrupted(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	if !a.follow {
+		a.faults.add(errInterrupted)
+	}
+	return nil
+}
+
+// close ends the output. A page that is full is whole, and says itself how much it left out.
+func (a *attribute) close(out writer) error {
+	err := out.Close()
+	if errors.Is(err, report.ErrPageFull) {
+		a.faults.add(err)
+		return nil
+	}
+	return err
 }
 
 func (a *attribute) join(ctx context.Context, m *attribution.Machine) {

@@ -10,7 +10,7 @@ import (
 // maxFaultsShown is how many faults are printed one by one; the rest are counted.
 const maxFaultsShown = 20
 
-// faults reports what of the input could not be used.
+// faults reports what of the input could not be used, and what of the answers could not be shown.
 type faults struct {
 	w     io.Writer
 	count int
@@ -32,6 +32,6 @@ func (f *faults) add(err error) {
 
 func (f *faults) sum() {
 	if f.count > 0 {
-		fmt.Fprintf(f.w, "%d lines or files could not be used\n", f.count)
+		fmt.Fprintf(f.w, "%d faults; the answers are from the rest\n", f.count)
 	}
 }

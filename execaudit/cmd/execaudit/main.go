@@ -35,9 +35,6 @@ type streams struct {
 	out, err io.Writer
 }
 
-// usageError is a fault of the command line.
-type usageError struct{ error }
-
 func run(ctx context.Context, args []string, s streams) int {
 	code := exitNothing
 	root := &cobra.Command{

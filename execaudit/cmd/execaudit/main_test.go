@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
 )
 
 const (
@@ -58,6 +61,12 @@ func TestAttribute(t *testing.T) {
 		{"ATT-10 no events", exitUsage, []string{"attribute", "--audit", audit}},
 		{"ATT-10 an argument", exitUsage, args("extra")},
 		{"ATT-10 following standard input", exitUsage, args("--follow", "--events", "-")},
+		{"ATT-3 ATT-10 standard input for two logs", exitUsage, args("--events", "-", "--journal", "-")},
+		{"ATT-6 ATT-10 a window of nothing", exitUsage, args("--window", "0s")},
+		{"ATT-5 ATT-10 a skew below nothing", exitUsage, args("--skew", "-1s")},
+		{"ATT-5 no skew, where clocks agree", exitMatched, args("--skew", "0s")},
+		{"ATT-6 ATT-10 no memory", exitUsage, args("--memory", "0")},
+		{"ATT-6 a bound of one MiB", exitMatched, args("--memory", "1")},
 		{"ATT-8 ATT-10 a missing file", exitFaults, args("--events", filepath.Join(t.TempDir(), "none"))},
 		{"ATT-8 ATT-10 a malformed line", exitFaults, args("--events", file(t, "hunter2\n"+eventLine))},
 	} {
@@ -79,6 +88,43 @@ func TestAttribute(t *testing.T) {
 			code, out, errOut := command(t, eventLine, "attribute", "--audit", audit, "--journal", journal, "--events", "-", "-o", format)
 			if code != exitMatched || !strings.Contains(out, want) {
 				t.Errorf("%s: code %d, %s %s", format, code, out, errOut)
+			}
+		}
+	})
+	t.Run("ATT-6 what --memory costs is said", func(t *testing.T) {
+		var many strings.Builder
+		for i := range 20_000 {
+			many.WriteString(strings.ReplaceAll(eventLine, "4711", strconv.Itoa(i+2)))
+		}
+		for memory, want := range map[string]bool{"1": true, "256": false} {
+			_, _, errOut := command(t, many.String(), "attribute", "--audit", audit, "--events", "-", "--memory", memory)
+			if strings.Contains(errOut, "memory bound: ") != want {
+				t.Errorf("--memory %s: %q", memory, errOut)
+			}
+		}
+	})
+	t.Run("ATT-8 ATT-10 interrupted before the end of the logs is a fault, not an answer of nothing", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		var errOut bytes.Buffer
+		if code := run(ctx, args(), streams{strings.NewReader(""), io.Discard, &errOut}); code != exitFaults || !strings.Contains(errOut.String(), "not read to their end") {
+			t.Errorf("exit code %d: %s", code, &errOut)
+		}
+	})
+	t.Run("ATT-9 a page that is full is written and its rest a fault", func(t *testing.T) {
+		many := strings.Repeat(eventLine, report.MaxPageEvents+1)
+		code, out, errOut := command(t, many, "attribute", "--audit", audit, "--events", "-", "-o", "html", "--memory", "1024")
+		if code != exitFaults || !strings.HasSuffix(out, "</html>\n") || !strings.Contains(errOut, report.ErrPageFull.Error()) {
+			t.Errorf("exit code %d, %d bytes: %s", code, len(out), errOut)
+		}
+	})
+	t.Run("no value of an environment is in any output", func(t *testing.T) {
+		withEnv := strings.ReplaceAll(auditLine, "command=sh", "command=sh\\u0026env=TOKEN%3Dhunter2")
+		tetragon := `{"process_exec":{"process":{"exec_id":"a","pid":4711,"binary":"/bin/sh","flags":"execve clone","start_time":"2026-11-21T04:10:00.25Z","pod":{"namespace":"shop","name":"web-0","container":{"id":"containerd://8762eafc25a3","name":"app"}},"docker":"8762eafc25a3","environment_variables":[{"Key":"TOKEN","Value":"hunter2"},{"Key":"KUBERNETES_EXEC_AUDIT_ID","Value":"id-a"}]}},"node_name":"n1","time":"2026-11-21T04:10:00.25Z"}`
+		for _, format := range []string{"table", "json", "html"} {
+			code, out, errOut := command(t, tetragon, "attribute", "--audit", file(t, withEnv), "--journal", journal, "--events", "-", "-o", format)
+			if code != exitMatched || strings.Contains(out+errOut, "hunter2") || !strings.Contains(out, "alice") {
+				t.Errorf("%s: exit code %d: %s%s", format, code, out, errOut)
 			}
 		}
 	})
