@@ -44,6 +44,18 @@ func collect(t interface{ Helper() }, s *lines.Source) (pids []int, faults []str
 }
 
 func TestRead(t *testing.T) {
+	t.Run("ATT-8 a file that ends in the middle of its gzip is named, and what it gave is kept", func(t *testing.T) {
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		fmt.Fprintln(z, event(0))
+		if err := z.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		pids, _, errs := collect(t, &lines.Source{Files: []lines.Opener{opener("cut.gz", zipped.String()), opener("b", event(1))}})
+		if fmt.Sprint(pids) != "[1 2]" || len(errs) != 1 || errs[0].Error() != "cut.gz: unexpected EOF" || !errors.Is(errs[0], io.ErrUnexpectedEOF) {
+			t.Errorf("read %v, %v", pids, errs)
+		}
+	})
 	t.Run("ATT-3 rotated files, the oldest zipped, are one log", func(t *testing.T) {
 		var zipped bytes.Buffer
 		for _, n := range []int{0, 1} { // two members, as some rotators append

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
@@ -105,12 +107,20 @@ func (r *reading) files() {
 	defer close(r.order)
 	for _, f := range r.source.Files {
 		if err := r.file(f); err != nil && !errors.Is(err, context.Canceled) {
-			r.send(&chunk{file: f.Name, err: err})
+			r.send(&chunk{file: f.Name, err: named(f.Name, err)})
 		}
 		if r.ctx.Err() != nil {
 			return
 		}
 	}
+}
+
+// named says which file an error is about, where the error itself does not.
+func named(file string, err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // send gives a chunk to the workers and notes its place; false when the caller has gone.

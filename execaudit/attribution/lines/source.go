@@ -63,15 +63,17 @@ type Batch struct {
 	attribution.Batch
 	// Faults are the lines of this part that could not be used.
 	Faults []*Fault
-	// Err ends a file before its end: it could not be opened or read. The next file follows.
+	// Err ends a file before its end: it could not be opened or read. It names the file. The next file follows.
 	Err error
 
 	release func(*Batch)
 }
 
-// Release gives the batch back. Text in it stays valid.
+// Release gives the batch back. Text in it stays valid. A batch of the caller's own making has nobody to go back to.
 func (b *Batch) Release() {
-	b.release(b)
+	if b.release != nil {
+		b.release(b)
+	}
 }
 
 // Read starts reading and returns the batches in order; the channel is closed behind the last, or after ctx is done. A caller

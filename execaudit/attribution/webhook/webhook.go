@@ -1,4 +1,5 @@
-// Package webhook receives audit EventLists, as an API server's --audit-webhook-config-file sends them.
+// Package webhook receives audit EventLists, as an API server's --audit-webhook-config-file sends them. To join them with
+// events as they come, let Deliver send a lines.Batch to a channel that join.Live reads.
 package webhook
 
 import (

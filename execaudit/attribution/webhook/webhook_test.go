@@ -6,14 +6,41 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/join"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/webhook"
 )
 
 const list = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[
- {"auditID":"a","stage":"ResponseStarted","objectRef":{"resource":"pods","subresource":"exec"},"requestReceivedTimestamp":"2026-11-21T04:10:00Z"},
+ {"auditID":"a","stage":"ResponseStarted","user":{"username":"alice"},"objectRef":{"resource":"pods","namespace":"shop","name":"web-0","subresource":"exec"},"requestReceivedTimestamp":"2026-11-21T04:10:00Z"},
  {"auditID":"b","stage":"ResponseComplete","objectRef":{"resource":"pods","subresource":"log"}}]}`
+
+// TestLive joins what an API server sends with events as they come, with nothing but the packages' own seams between.
+func TestLive(t *testing.T) {
+	t.Run("ATT-3 an exec received by the webhook names the user of a process", func(t *testing.T) {
+		audits, events := make(chan *lines.Batch, 1), make(chan *lines.Batch, 1)
+		h := &webhook.Handler{Deliver: func(a []attribution.Audit) error {
+			audits <- &lines.Batch{Batch: attribution.Batch{Audits: a}}
+			return nil
+		}}
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(list)))
+		close(audits)
+		events <- &lines.Batch{Batch: attribution.Batch{Events: []attribution.Event{{
+			Time: time.Date(2026, 11, 21, 4, 10, 1, 0, time.UTC), Kind: attribution.Exec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
+			Process: attribution.Process{PID: 10, StartTicks: 10}, AuditID: "a", FirstImage: true, ParentOutside: true,
+		}}}}
+		close(events)
+		var user string
+		m := attribution.New(attribution.Options{}, func(a *attribution.Answer) { user = a.Verdict.String() + " " + a.Session.User.Name })
+		join.Live(t.Context(), m, []<-chan *lines.Batch{audits, events}, nil, join.Trouble{})
+		if user != "corroborated alice" {
+			t.Errorf("answer %q", user)
+		}
+	})
+}
 
 func TestHandler(t *testing.T) {
 	var got []attribution.Audit
