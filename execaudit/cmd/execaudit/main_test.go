@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
 )
 
@@ -185,6 +186,13 @@ func TestRedact(t *testing.T) {
 		if code != 0 || strings.Contains(out, "hunter2") || !strings.Contains(out, "command=sh&env=A=[redacted]&tty=1\" 200\n") ||
 			!strings.Contains(out, `\u0026command=id","x":"what?"}`) || !strings.HasSuffix(out, "plain, no query") {
 			t.Errorf("code %d, out %s", code, out)
+		}
+	})
+	t.Run("EXA-28 a line that is too long to be sure of ends it", func(t *testing.T) {
+		in := "/exec?env=A=hunter2\n" + strings.Repeat("x", lines.MaxLineBytes) + "?env=B=hunter2\n"
+		code, out, errOut := command(t, in, "redact")
+		if code != exitFaults || out != "/exec?env=A=[redacted]\n" || !strings.Contains(errOut, "standard input:2: line over 4194304 bytes") {
+			t.Errorf("code %d, %d bytes out, %s", code, len(out), errOut)
 		}
 	})
 }
