@@ -27,6 +27,9 @@ const (
 	Token       Kind = "token"       // a token of the user's service account
 )
 
+// Known reports whether it is one of the kinds.
+func (k Kind) Known() bool { return k == Certificate || k == Token }
+
 // Request is the body of a login.
 type Request struct {
 	User     string `json:"user"`

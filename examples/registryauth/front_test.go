@@ -138,8 +138,13 @@ func TestPasswordsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, c := newFront(t)
 		mine, _ := exchange(t, f, c.token(t, "app"), "team/app")
-		time.Sleep(registryauth.DefaultLifetime + time.Second)
-		if got := send(f, "GET", "/v2/team/app/manifests/v1", "team/app", mine.Password); got != http.StatusUnauthorized {
+		pull := func() int { return send(f, "GET", "/v2/team/app/manifests/v1", "team/app", mine.Password) }
+		time.Sleep(registryauth.DefaultLifetime - time.Second)
+		if got := pull(); got != http.StatusTeapot {
+			t.Errorf("a password within its time: HTTP %d, want the registry's 418", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := pull(); got != http.StatusUnauthorized {
 			t.Errorf("a password past its time: HTTP %d, want 401", got)
 		}
 	})

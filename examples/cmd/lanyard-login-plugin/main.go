@@ -24,6 +24,7 @@ import (
 const password = "LANYARD_PASSWORD"
 
 var (
+	errFlags      = errors.New("-service and -user are required, and -kind is certificate or token")
 	errNoCluster  = errors.New("no cluster information: set provideClusterInfo in the kubeconfig")
 	errNoPassword = errors.New(password + " is not set, and there is nobody to ask")
 )
@@ -34,12 +35,16 @@ func main() {
 	kind := flag.String("kind", string(login.Certificate), "what to log in with: certificate or token")
 	cache := flag.String("cache", "", "folder that keeps credentials for other processes; none without")
 	flag.Parse()
+	usable := *service != "" && *user != "" && login.Kind(*kind).Known()
 	options := pluginsdk.Options{CacheKey: strings.Join([]string{*service, *user, *kind}, " ")}
 	if *cache != "" {
 		options.Cache = &pluginsdk.Cache{Dir: *cache}
 	}
 	pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
-		if request.Cluster == nil {
+		switch {
+		case !usable:
+			return execcredential.Status{}, errFlags
+		case request.Cluster == nil:
 			return execcredential.Status{}, errNoCluster
 		}
 		secret, err := ask(request, *user)

@@ -19,6 +19,9 @@ import (
 // there is no login for that.
 var ErrNobody = errors.New("no service account token in the request, and no --node-login")
 
+// ErrFlags is returned for a token that cannot be checked or exchanged.
+var ErrFlags = errors.New("a service account token wants --issuer, --issuer-ca, --audience and --exchange")
+
 // options are the command line.
 type options struct {
 	issuer, issuerCA string
@@ -62,6 +65,9 @@ func (o options) login(ctx context.Context, r credprovider.Request) (credprovide
 	}
 	if o.annotation != "" && r.ServiceAccountAnnotations[o.annotation] == "" {
 		return credprovider.AuthConfig{}, fmt.Errorf("annotation %s is missing in the request", o.annotation)
+	}
+	if o.issuer == "" || o.issuerCA == "" || o.audience == "" || o.exchange == "" {
+		return credprovider.AuthConfig{}, ErrFlags
 	}
 	return o.asWorkload(ctx, r)
 }

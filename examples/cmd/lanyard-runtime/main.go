@@ -34,6 +34,9 @@ func run(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("argument %q: there are flags only", flags.Arg(0))
+	}
 	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if err := findParts(&c); err != nil {
 		return err
