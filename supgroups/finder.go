@@ -5,44 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// finder looks for one short text in blocks. Only rows that hold the text can matter, and passing over all others a word
-// at a time is what makes a large file cheap.
-//
-// A window is a part of the text of at most eight bytes. The keys are as many windows as a step is long, each one byte
-// further into the text, so that wherever the text stands, one of them stands at a place that the steps come by.
+// finder looks for one short text in blocks. Only rows that hold the text can matter, and passing over all others without
+// parsing them is what makes a large file cheap.
 type finder struct {
 	text string // "" finds nothing
-	step int    // 0 when the text is too short for windows
-	base int    // where in the text the first key begins
-	keys [maxStep]uint64
-	mask uint64
-	at   int // where the last search ended: at the text, or at the block's end
-}
-
-const (
-	word    = 8
-	maxStep = 4
-)
-
-func (f *finder) set(text string) {
-	f.text = text
-	switch n := len(text); {
-	case n < 5:
-		return
-	case n < 9: // a longer step would leave windows that half of all names share
-		f.step = 2
-	default:
-		f.step = maxStep
-	}
-	window := min(word, len(text)-f.step+1)
-	// The last windows are taken, because names differ in their ends.
-	f.base = len(text) - window - f.step + 1
-	f.mask = ^uint64(0) >> (8 * (word - window))
-	for j := range f.keys {
-		var key [word]byte
-		copy(key[:window], text[f.base+min(j, f.step-1):])
-		f.keys[j] = binary.LittleEndian.Uint64(key[:])
-	}
+	at   int    // where the last seek ended: at the text, or at the block's end
 }
 
 // reset makes the next seek start afresh, in a new block.
@@ -59,64 +26,78 @@ func (f *finder) seek(b []byte, from int) int {
 	return f.at
 }
 
+// search looks for the end of the text first, since names that are made by a pattern differ in their ends.
 func (f *finder) search(b []byte) int {
-	tail := 0
-	if f.step > 0 {
-		at, end := f.searchWords(b)
-		if at >= 0 {
-			return at
+	lead := len(f.text) - tailBytes(f.text)
+	for at := lead; at <= len(b); at++ {
+		i := indexTail(b[at:], f.text[lead:])
+		if i < 0 {
+			break
 		}
-		tail = min(len(b), max(0, end-f.step+1-f.base))
-	}
-	for {
-		at := bytes.IndexByte(b[tail:], f.text[0])
-		if at < 0 {
-			return len(b)
-		}
-		if tail += at; f.standsAt(b, tail) {
-			return tail
-		}
-		tail++
-	}
-}
-
-func (f *finder) standsAt(b []byte, i int) bool {
-	return i >= 0 && len(b)-i >= len(f.text) && string(b[i:i+len(f.text)]) == f.text
-}
-
-// searchWords returns where the text begins, or -1 and the first place that was not looked at for lack of a whole word.
-func (f *finder) searchWords(b []byte) (at, end int) {
-	k0, k1, k2, k3, mask := f.keys[0], f.keys[1], f.keys[2], f.keys[3], f.mask
-	i := f.base
-	if f.step == 2 {
-		for ; i+word <= len(b); i += 2 {
-			w := binary.LittleEndian.Uint64(b[i:i+word]) & mask
-			if w == k0 || w == k1 {
-				if at := f.verify(b, i, w); at >= 0 {
-					return at, i
-				}
-			}
-		}
-		return -1, i
-	}
-	for ; i+word <= len(b); i += maxStep {
-		w := binary.LittleEndian.Uint64(b[i:i+word]) & mask
-		if w != k0 && w != k1 && w != k2 && w != k3 {
-			continue
-		}
-		if at := f.verify(b, i, w); at >= 0 {
-			return at, i
-		}
-	}
-	return -1, i
-}
-
-// verify returns where the text begins whose window w stands at b[i], or -1. Of several places it returns the first.
-func (f *finder) verify(b []byte, i int, w uint64) int {
-	for j := f.step - 1; j >= 0; j-- {
-		start := i - f.base - j
-		if w == f.keys[j] && f.standsAt(b, start) {
+		at += i
+		if start := at - lead; string(b[start:at]) == f.text[:lead] {
 			return start
+		}
+	}
+	return len(b)
+}
+
+// tailBytes is how much of a text's end is compared at once: a word, half a word, or all of a text that is shorter.
+func tailBytes(text string) int {
+	switch n := len(text); {
+	case n >= 8:
+		return 8
+	case n >= 4:
+		return 4
+	default:
+		return n
+	}
+}
+
+// indexTail is bytes.Index for a tail. Comparing a word at every place is several times faster than bytes.Index: nothing
+// waits for anything, and the branches are hardly ever taken.
+func indexTail(b []byte, tail string) int {
+	switch len(tail) {
+	case 8:
+		return index8(b, binary.LittleEndian.Uint64([]byte(tail)))
+	case 4:
+		return index4(b, binary.LittleEndian.Uint32([]byte(tail)))
+	}
+	return bytes.Index(b, []byte(tail))
+}
+
+// index8 returns the first place in b of the eight bytes of key, or -1. It takes eight places at a time, and looks closer
+// when one of them has the key.
+func index8(b []byte, key uint64) int {
+	le, c := binary.LittleEndian, b
+	for len(c) >= 16 {
+		if le.Uint64(c) == key || le.Uint64(c[1:]) == key || le.Uint64(c[2:]) == key || le.Uint64(c[3:]) == key ||
+			le.Uint64(c[4:]) == key || le.Uint64(c[5:]) == key || le.Uint64(c[6:]) == key || le.Uint64(c[7:]) == key {
+			break
+		}
+		c = c[8:]
+	}
+	for i := len(b) - len(c); i <= len(b)-8; i++ {
+		if le.Uint64(b[i:]) == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// index4 is index8 for four bytes.
+func index4(b []byte, key uint32) int {
+	le, c := binary.LittleEndian, b
+	for len(c) >= 16 {
+		if le.Uint32(c) == key || le.Uint32(c[1:]) == key || le.Uint32(c[2:]) == key || le.Uint32(c[3:]) == key ||
+			le.Uint32(c[4:]) == key || le.Uint32(c[5:]) == key || le.Uint32(c[6:]) == key || le.Uint32(c[7:]) == key {
+			break
+		}
+		c = c[8:]
+	}
+	for i := len(b) - len(c); i <= len(b)-4; i++ {
+		if le.Uint32(b[i:]) == key {
+			return i
 		}
 	}
 	return -1

@@ -21,7 +21,7 @@ func (t *passwdTable) set(want Ref) {
 		var digits [16]byte
 		text = string(append(strconv.AppendUint(digits[:0], uint64(want.ID), 10), ':'))
 	}
-	t.find.set(text)
+	t.find.text = text
 }
 
 func (t *passwdTable) rows(block []byte, line int) (done bool) {

@@ -93,10 +93,10 @@ func (s *scan) readPasswd(file io.Reader) error {
 // readGroup resolves the group's name, if it is asked for by one, and collects the memberships.
 func (s *scan) readGroup(file io.Reader) error {
 	who, t := &s.who, &s.group
-	t.name.set(who.group.Name)
+	t.name.text = who.group.Name
 	// A name with a comma cannot be in a list that is split at commas.
 	if s.req.Policy == Merge && !strings.Contains(who.user.Name, ",") {
-		t.member.set(who.user.Name)
+		t.member.text = who.user.Name
 	}
 	if file != nil && (t.name.text != "" || t.member.text != "") {
 		if err := s.feeder.feed(file, t); err != nil {

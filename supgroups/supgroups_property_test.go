@@ -20,6 +20,7 @@ func ptr(v int64) *int64 { return &v }
 var (
 	names = rapid.SampledFrom([]string{
 		"root", "alice", "bob", "a", "al", "alice2", "alice,bob", "administrator", "administrators", "xadministrator", "111", "+nis", "", "w x", "end ",
+		"axaxaxaxaxa", "xaxaxaxa", "xaxa",
 	})
 	ids = rapid.SampledFrom([]string{
 		"0", "1", "00", "1000", "01000", "10000", "11000", "2147483647", "2147483648", "4294967296", "99999999999999999999", "-1", "+1", "", "x", "1000 ", "5",
@@ -76,7 +77,7 @@ func drawRequest(t *rapid.T) supgroups.Request {
 		SupplementalGroups: rapid.SliceOfN(id, 0, 4).Draw(t, "supplemental"),
 	}
 	if rapid.Bool().Draw(t, "by name") {
-		req.RunAsUsername = rapid.SampledFrom([]string{"root", "alice", "administrator", "a", "alice,bob", "end ", "w x"}).Draw(t, "name")
+		req.RunAsUsername = rapid.SampledFrom([]string{"root", "alice", "administrator", "a", "alice,bob", "end ", "w x", "axaxaxaxaxa", "xaxaxaxa", "xaxa"}).Draw(t, "name")
 	} else {
 		req.RunAsUser = ptr(id.Draw(t, "uid"))
 	}

@@ -139,6 +139,11 @@ Strict would take away: 50000
 		if code != 1 || out != want || errs != "" {
 			t.Errorf("scan = %d\n%s%s, want 1\n%s", code, out, errs, want)
 		}
+		readme, err := os.ReadFile("README.md")
+		check(t, err)
+		if !strings.Contains(string(readme), kepTable) || !strings.Contains(string(readme), want) {
+			t.Errorf("README.md does not show both this scan\n%s\nand this explanation\n%s", want, kepTable)
+		}
 	})
 	t.Run("GRP-18 JSON from a file", func(t *testing.T) {
 		path := filepath.Join(dir, "pods.json")
