@@ -31,7 +31,7 @@ func openBrowser(t *testing.T) *browser {
 	}
 	theirIn, out := pipe(t)
 	in, theirOut := pipe(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--window-size=1280,720", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // its file descriptors 3 and 4
