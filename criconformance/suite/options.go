@@ -43,7 +43,8 @@ const (
 	defaultTimeout  = time.Minute
 )
 
-// ErrOptions says that there is nothing to do as asked: no endpoint, an unknown feature, no case selected.
+// ErrOptions says that there is nothing to do as asked: no endpoint, an unknown feature, no case selected, a negative
+// number.
 var ErrOptions = errors.New("options")
 
 func (o Options) withDefaults() (Options, error) {
@@ -58,13 +59,16 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Push != "" && o.Images != "" {
 		return o, fmt.Errorf("%w: both Push and Images", ErrOptions)
 	}
+	if o.Parallel < 0 || o.Timeout < 0 {
+		return o, fmt.Errorf("%w: Parallel %d and Timeout %v, want neither negative", ErrOptions, o.Parallel, o.Timeout)
+	}
 	if !slices.ContainsFunc(Cases(), o.selects) {
 		return o, fmt.Errorf("%w: no case selected", ErrOptions)
 	}
-	if o.Parallel <= 0 {
+	if o.Parallel == 0 {
 		o.Parallel = defaultParallel
 	}
-	if o.Timeout <= 0 {
+	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
 	}
 	return o, nil

@@ -101,18 +101,28 @@ func (f *flags) do(ctx context.Context, stdout, stderr io.Writer) (int, error) {
 
 // parse reads the flags that are more than text.
 func (f *flags) parse() (err error) {
-	for text, to := range map[*string]**regexp.Regexp{&f.focus: &f.options.Focus, &f.skip: &f.options.Skip} {
-		if *text == "" {
-			continue
-		}
-		if *to, err = regexp.Compile(*text); err != nil {
-			return err
-		}
+	if f.options.Focus, err = pattern("focus", f.focus); err != nil {
+		return err
+	}
+	if f.options.Skip, err = pattern("skip", f.skip); err != nil {
+		return err
 	}
 	for _, name := range f.require {
 		f.options.Require = append(f.options.Require, suite.Feature(name))
 	}
 	return nil
+}
+
+// pattern compiles the regular expression of a flag; nil for a flag that was not set.
+func pattern(flag, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return compiled, nil
 }
 
 func (f *flags) write(report suite.Report, stdout io.Writer) error {

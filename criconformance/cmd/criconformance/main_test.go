@@ -21,6 +21,8 @@ func TestUsage(t *testing.T) {
 		"a wrong regexp": {"--runtime-endpoint", "unix:///x", "--focus", "("},
 		"a wrong skip":   {"--runtime-endpoint", "unix:///x", "--skip", "("},
 		"no feature":     {"--runtime-endpoint", "unix:///x", "--require", "x"},
+		"no time":        {"--runtime-endpoint", "unix:///x", "--timeout", "-1s"},
+		"no case at all": {"--runtime-endpoint", "unix:///x", "--parallel", "-1"},
 	} {
 		t.Run("CON-8 exit code 2 and why: "+name, func(t *testing.T) {
 			code, out, errs := runTool(t, args...)
