@@ -1,10 +1,8 @@
 package credproviderkubelet_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -97,35 +95,4 @@ func BenchmarkCachedLookup(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkColdLookup looks up an image whose answer is not kept: one process each time. The floor is os/exec alone.
-func BenchmarkColdLookup(b *testing.B) {
-	b.Run("plugin/lanyard", func(b *testing.B) {
-		file, dir := write(b, providers(0, 1, 0))
-		pool, err := provider.Open(file, dir, provider.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			if found, err := pool.Lookup(context.Background(), image, provider.Pod{}); len(found) != 1 || err != nil {
-				b.Fatal(found, err)
-			}
-		}
-	})
-	b.Run("plugin/floor", func(b *testing.B) {
-		request, err := credprovider.EncodeRequest(credprovider.Request{APIVersion: credprovider.V1, Image: image})
-		if err != nil {
-			b.Fatal(err)
-		}
-		for b.Loop() {
-			var stdout, stderr bytes.Buffer
-			process := exec.Command(binary)
-			process.Stdin, process.Stdout, process.Stderr = bytes.NewReader(request), &stdout, &stderr
-			if err := process.Run(); err != nil {
-				b.Fatal(err)
-			}
-			sink = stdout.Len()
-		}
-	})
 }

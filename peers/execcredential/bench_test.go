@@ -158,33 +158,3 @@ func clientGoStatic(b *testing.B) http.RoundTripper {
 	}
 	return rt
 }
-
-// BenchmarkCold is a login: a process from start to credential. The floor is the process alone.
-func BenchmarkCold(b *testing.B) {
-	b.Run("login/lanyard", func(b *testing.B) {
-		source := newSource(b)
-		for b.Loop() {
-			source.Reset()
-			if _, err := source.Credential(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("login/floor", func(b *testing.B) {
-		config := catConfig(b, "")
-		for b.Loop() {
-			if _, err := exec.Command(config.Command, config.Args...).Output(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("login/client-go", func(b *testing.B) {
-		config := catConfig(b, "")
-		r, n := newRequest(b), 0
-		for b.Loop() {
-			config.Env[0].Value = strconv.Itoa(n) // its cache keeps every configuration for ever
-			n++
-			request(b, clientGoWrapped(b, config), r)
-		}
-	})
-}
