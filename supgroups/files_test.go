@@ -126,6 +126,21 @@ func TestReports(t *testing.T) {
 	})
 }
 
+func TestPlaces(t *testing.T) {
+	t.Run("GRP-1 a name of any length is found wherever it stands, among names that end like it", func(t *testing.T) {
+		for length := 1; length <= 20; length++ {
+			name := "abcdefghijklmnopqrst"[:length]
+			for before := range 20 {
+				group := "g:x:7:0" + name + "\nh:x:8:" + strings.Repeat("0", before) + "," + name
+				for _, after := range []string{"", "\nlast:x:9:00000000000000000000\n"} {
+					id := resolve(t, supgroups.Request{RunAsUsername: name}, name+":x:5:5::/:\n", group+after)
+					checkIdentity(t, id, 5, 5, 5, 8)
+				}
+			}
+		}
+	})
+}
+
 func TestReaders(t *testing.T) {
 	broken := errors.New("disk on fire")
 	t.Run("GRP-7 a reader's error is returned, and half a row is never used", func(t *testing.T) {
