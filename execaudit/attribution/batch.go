@@ -36,6 +36,7 @@ func (b *Batch) Reset() {
 	clear(b.Audits)
 	clear(b.Events)
 	clear(b.Records)
+	clear(b.recent[:]) // or names would hold on to blocks of text
 	b.Audits, b.Events, b.Records = b.Audits[:0], b.Events[:0], b.Records[:0]
 }
 
@@ -89,29 +90,29 @@ func (b *Batch) Command(raw []byte) string {
 
 // Words returns a command line's words, each a JSON string's inside, as one text, cut at MaxCommandBytes.
 func (b *Batch) Words(words [][]byte) string {
-	var line []byte
+	line := b.scratch[:0]
 	for i, word := range words {
 		if i > 0 {
 			line = append(line, ' ')
 		}
 		line = scan.AppendUnescaped(line, word)
 	}
+	b.scratch = line
 	return b.Copy(line[:min(len(line), MaxCommandBytes)])
 }
 
-// Name is Text for what comes again and again, such as a node's name: a repetition takes no room.
+// Name is Text for what comes again and again, such as a node's name: a repetition within the batch takes no room.
 func (b *Batch) Name(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
 	}
 	slot := &b.recent[(uint(raw[len(raw)-1])*7+uint(raw[0])*3+uint(len(raw)))%uint(len(b.recent))]
-	if *slot != string(raw) {
-		*slot = strings.Clone(b.Text(raw))
-		if len(*slot) != len(raw) {
-			name := *slot
-			*slot = ""
-			return name
-		}
+	if *slot == string(raw) {
+		return *slot
 	}
-	return *slot
+	name := b.Text(raw)
+	if len(name) == len(raw) { // nothing was escaped
+		*slot = name
+	}
+	return name
 }

@@ -21,7 +21,7 @@ func (m *Machine) grow(n int) {
 }
 
 // used lets go of a process that an answer was given about, when nothing can come of it.
-func (m *Machine) used(e *Event, p *process, v Verdict) {
+func (m *Machine) used(e *Event, p *process) {
 	switch {
 	case p.gone:
 	case p.found == nil && p.claim == nil:

@@ -6,7 +6,8 @@ import (
 )
 
 // judge decides by what is known now: first by the chain of processes, else by the claim alone.
-func (m *Machine) judge(a *Answer, e *Event, p *process) {
+func (m *Machine) judge(a *Answer, p *process) {
+	e := &a.Event
 	own := m.known(e)
 	var c chain
 	if p != nil {
@@ -16,7 +17,6 @@ func (m *Machine) judge(a *Answer, e *Event, p *process) {
 			process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time, claim: own,
 		})
 	}
-	*a = Answer{Event: *e}
 	if e.Pod == "" || e.Container == "" {
 		a.Event.locate(m.placeOf(e))
 	}

@@ -1,9 +1,6 @@
 package attribution
 
-import (
-	"hash/maphash"
-	"time"
-)
+import "time"
 
 // Defaults of Options.
 const (
@@ -79,14 +76,12 @@ type Machine struct {
 	answer  func(*Answer)
 	stats   Stats
 
-	seeds     [2]maphash.Seed
-	scratch   []byte
 	tickets   map[string]*ticket
 	nodes     map[string]*node
 	processes map[processKey]*process
 	lastNode  *node // events of one node come together
 	pending   pending
-	current   Answer    // the one being given, so that none is made for each
+	current   Answer    // the one being given about a late event
 	now       time.Time // the highest time Advance was told
 
 	endedSessions  queue[*ticket]
@@ -102,7 +97,6 @@ type Machine struct {
 func New(options Options, answer func(*Answer)) *Machine {
 	return &Machine{
 		options: options.withDefaults(), answer: answer,
-		seeds:   [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
 		tickets: map[string]*ticket{}, nodes: map[string]*node{},
 		processes: map[processKey]*process{},
 		pending:   newPending(),
@@ -125,7 +119,8 @@ func (m *Machine) AddEvent(e *Event) {
 	p := m.learn(e)
 	if m.pending.answered(e.Time) {
 		m.stats.Late++
-		m.settle(e, p, false)
+		m.current = Answer{Event: *e}
+		m.settle(&m.current, p, false)
 		return
 	}
 	m.grow(m.pending.add(e, p))
@@ -164,21 +159,19 @@ func (m *Machine) Stats() Stats {
 
 func (m *Machine) settleOldest(early bool) {
 	b := m.pending.pop()
-	for i := range b.events {
-		waited := &b.events[i]
-		m.grow(-waited.bytes())
-		if p := waited.process; p != nil && p.gone { // dropped, and perhaps made anew
-			waited.process = m.processes[p.key]
+	m.grow(-b.bytes)
+	for _, w := range b.order {
+		if p := w.process; p != nil && p.gone { // dropped, and perhaps made anew
+			w.process = m.processes[p.key]
 		}
-		m.settle(&waited.Event, waited.process, early)
+		m.settle(&w.answer, w.process, early)
 	}
 	m.pending.recycle(b)
 }
 
-// settle answers one event and lets go of what it was the last use of.
-func (m *Machine) settle(e *Event, p *process, early bool) {
-	a := &m.current
-	m.judge(a, e, p)
+// settle gives an answer and lets go of what its event was the last use of.
+func (m *Machine) settle(a *Answer, p *process, early bool) {
+	m.judge(a, p)
 	if early && a.Verdict == Corroborated {
 		a.Verdict, a.Reason, a.Session, a.Claimed = Hint, ReasonEarly, nil, a.Session
 	}
@@ -186,7 +179,7 @@ func (m *Machine) settle(e *Event, p *process, early bool) {
 		m.stats.EarlyAnswers++
 	}
 	if p != nil {
-		m.used(e, p, a.Verdict)
+		m.used(&a.Event, p)
 	}
 	if a.Reason == ReasonNoID && !m.options.All {
 		m.stats.Unrelated++

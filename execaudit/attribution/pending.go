@@ -20,11 +20,13 @@ type pending struct {
 
 type bucket struct {
 	events []waiting
+	order  []*waiting // events in the order of their answers; made when the bucket is taken out
+	bytes  int
 }
 
-// waiting is an event and the process that it is of.
+// waiting is an answer that knows no more than its event yet, and the process that it is of.
 type waiting struct {
-	Event
+	answer  Answer
 	process *process
 }
 
@@ -45,10 +47,19 @@ func (p *pending) add(e *Event, of *process) int {
 		p.buckets[second] = b
 		heap.Push(&p.seconds, second)
 	}
-	b.events = append(b.events, waiting{*e, of})
+	b.add(e, of)
+	cost := e.bytes()
+	b.bytes += cost
+	p.bytes += cost
 	p.count++
-	p.bytes += e.bytes()
-	return e.bytes()
+	return cost
+}
+
+// add writes the event where it stays: an append would copy it twice.
+func (b *bucket) add(e *Event, of *process) {
+	n := len(b.events)
+	b.events = slices.Grow(b.events, 1)[:n+1]
+	b.events[n].answer.Event, b.events[n].process = *e, of
 }
 
 func (p *pending) fresh() *bucket {
@@ -71,18 +82,17 @@ func (p *pending) pop() *bucket {
 	b := p.buckets[second]
 	delete(p.buckets, second)
 	p.count -= len(b.events)
-	for i := range b.events {
-		p.bytes -= b.events[i].bytes()
-	}
+	p.bytes -= b.bytes
 	p.done, p.begun = second, true
-	if !slices.IsSortedFunc(b.events, compareWaiting) {
-		slices.SortFunc(b.events, compareWaiting)
-	}
+	b.sort()
 	return b
 }
 
-func compareWaiting(x, y waiting) int {
-	return x.Event.compare(&y.Event)
+func (b *bucket) sort() {
+	for i := range b.events {
+		b.order = append(b.order, &b.events[i])
+	}
+	slices.SortFunc(b.order, func(x, y *waiting) int { return x.answer.Event.compare(&y.answer.Event) })
 }
 
 const maxFreeBuckets = 8
@@ -90,7 +100,8 @@ const maxFreeBuckets = 8
 func (p *pending) recycle(b *bucket) {
 	if len(p.free) < maxFreeBuckets {
 		clear(b.events)
-		b.events = b.events[:0]
+		clear(b.order)
+		b.events, b.order, b.bytes = b.events[:0], b.order[:0], 0
 		p.free = append(p.free, b)
 	}
 }

@@ -27,19 +27,17 @@ type process struct {
 }
 
 // key returns the zero key for a process without identity.
-func (m *Machine) key(node string, p Process) processKey {
-	if !p.Identified() {
+func (n *node) key(p *Process) processKey {
+	switch {
+	case p.ExecID != "":
+		return processKey{maphash.String(n.seeds[0], p.ExecID), maphash.String(n.seeds[1], p.ExecID) | 1} // never zero
+	case !p.Identified():
 		return processKey{}
 	}
-	b := append(append(m.scratch[:0], node...), 0)
-	if p.ExecID != "" {
-		b = append(append(b, 'e'), p.ExecID...)
-	} else {
-		b = binary.LittleEndian.AppendUint64(append(b, 't'), uint64(p.PID))
-		b = append(binary.LittleEndian.AppendUint64(b, p.StartTicks), p.BootID...)
-	}
-	m.scratch = b
-	return processKey{maphash.Bytes(m.seeds[0], b), maphash.Bytes(m.seeds[1], b) | 1} // never zero
+	b := binary.LittleEndian.AppendUint64(n.scratch[:0], uint64(p.PID))
+	b = append(binary.LittleEndian.AppendUint64(b, p.StartTicks), p.BootID...)
+	n.scratch = b
+	return processKey{^maphash.Bytes(n.seeds[0], b), maphash.Bytes(n.seeds[1], b) | 1} // no exec ID's, whatever its text
 }
 
 // learn takes an event's facts and returns its process, nil for one without identity. Each is kept by a rule that does not depend on the order in which events come.
@@ -48,13 +46,13 @@ func (m *Machine) learn(e *Event) *process {
 	c := m.container(n, e.ContainerID, e.Time)
 	c.name(e.Namespace, e.Pod, e.Container)
 	claim := m.claimOf(e)
-	key := m.key(e.Node, e.Process)
+	key := n.key(&e.Process)
 	if key == (processKey{}) {
 		return nil
 	}
 	p := m.process(n, key, e)
 	p.container = smaller(p.container, c)
-	p.descend(e.Time, m.key(e.Node, e.Parent), m.key(e.Node, e.Grandparent))
+	p.descend(e)
 	if claim == nil {
 		return p
 	}
@@ -98,6 +96,7 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 		identity := Process{PID: e.Process.PID}
 		if e.Process.ExecID == "" {
 			identity = e.Process.ticks()
+			identity.BootID = n.sharedBoot(identity.BootID)
 		}
 		p = &process{key: key, node: n, at: e.Time, identity: identity}
 		m.processes[key] = p
@@ -115,18 +114,19 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 }
 
 // descend notes the parent. The earliest sighting counts: later ones may show who adopted an orphan.
-func (p *process) descend(at time.Time, parent, grandparent processKey) {
+func (p *process) descend(e *Event) {
+	parent := p.node.key(&e.Parent)
 	if parent == (processKey{}) || parent == p.key {
 		return
 	}
 	known := p.parent != (processKey{})
-	if known && (at.After(p.parentAt) || at.Equal(p.parentAt) && !less(parent, p.parent)) {
+	if known && (e.Time.After(p.parentAt) || e.Time.Equal(p.parentAt) && !less(parent, p.parent)) {
 		if parent == p.parent && p.grandparent == (processKey{}) {
-			p.grandparent = grandparent
+			p.grandparent = p.node.key(&e.Grandparent)
 		}
 		return
 	}
-	p.parent, p.grandparent, p.parentAt = parent, grandparent, at
+	p.parent, p.grandparent, p.parentAt = parent, p.node.key(&e.Grandparent), e.Time
 }
 
 func less(a, b processKey) bool {

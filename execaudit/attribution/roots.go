@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"hash/maphash"
 	"strings"
 	"time"
 )
@@ -15,6 +16,10 @@ type node struct {
 	byPID   map[int][]*root
 
 	containers map[containerID]*container
+
+	boot    string          // the boot last heard of
+	seeds   [2]maphash.Seed // of this node's process keys
+	scratch []byte
 }
 
 type journalKey struct {
@@ -46,11 +51,26 @@ func (m *Machine) node(name string) *node {
 	}
 	n := m.nodes[name]
 	if n == nil {
-		n = &node{name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{}, containers: map[containerID]*container{}}
+		n = newNode(name)
 		m.nodes[n.name] = n
 	}
 	m.lastNode = n
 	return n
+}
+
+func newNode(name string) *node {
+	return &node{
+		name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{},
+		containers: map[containerID]*container{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
+	}
+}
+
+// sharedBoot returns a copy of a boot's ID that the node's processes share.
+func (n *node) sharedBoot(id string) string {
+	if id != n.boot {
+		n.boot = strings.Clone(id)
+	}
+	return n.boot
 }
 
 // AddRecord takes in one record of a runtime's exec journal.
@@ -108,7 +128,7 @@ func (r *root) reach(record *Record) {
 }
 
 func (m *Machine) begin(r *root, p Process) {
-	p.BootID = strings.Clone(p.BootID)
+	p.BootID = r.node.sharedBoot(p.BootID)
 	r.process = p
 	if p.StartTicks > 0 {
 		r.node.byTicks[p.ticks()] = r

@@ -1,6 +1,10 @@
 package attribution
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Placeholder is the audit ID of a session whose API server had none
 // (KEP-6035, Audit ID Propagation).
@@ -88,7 +92,7 @@ func (s *Session) sameRequest(a *Audit) bool {
 }
 
 func newSession(a *Audit) *Session {
-	s := &Session{AuditID: a.AuditID}
+	s := &Session{AuditID: strings.Clone(a.AuditID)}
 	s.fill(a)
 	return s
 }
@@ -106,10 +110,36 @@ func (s *Session) merge(a *Audit) {
 	}
 }
 
+// fill copies all text, because a decoder's lies in blocks, which one open session would hold as a whole.
 func (s *Session) fill(a *Audit) {
-	s.stage, s.User, s.Impersonated, s.SourceIPs, s.UserAgent = a.Stage, a.User, a.Impersonated, a.SourceIPs, a.UserAgent
-	s.Namespace, s.Pod, s.Container, s.Command = a.Namespace, a.Pod, a.Container, a.Command
-	s.Code, s.Received = a.Code, a.Received
+	s.stage, s.Code, s.Received = a.Stage, a.Code, a.Received
+	s.User, s.Impersonated = a.User.clone(), nil
+	if a.Impersonated != nil {
+		u := a.Impersonated.clone()
+		s.Impersonated = &u
+	}
+	s.SourceIPs, s.UserAgent, s.Command = cloneTexts(a.SourceIPs), strings.Clone(a.UserAgent), cloneTexts(a.Command)
+	s.Namespace, s.Pod, s.Container = strings.Clone(a.Namespace), strings.Clone(a.Pod), strings.Clone(a.Container)
+}
+
+func (u *User) clone() User {
+	copied := User{Name: strings.Clone(u.Name), UID: strings.Clone(u.UID), Groups: cloneTexts(u.Groups)}
+	if u.Extra != nil {
+		copied.Extra = make(map[string][]string, len(u.Extra))
+		for key, values := range u.Extra {
+			copied.Extra[strings.Clone(key)] = cloneTexts(values)
+		}
+	}
+	return copied
+}
+
+// cloneTexts returns nil for nil.
+func cloneTexts(list []string) []string {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = strings.Clone(list[i])
+	}
+	return list
 }
 
 func (s *Session) bytes() int {

@@ -42,7 +42,7 @@ func Decode(line []byte, b *attribution.Batch) error {
 	if !found {
 		return nil
 	}
-	return keep(b, e)
+	return keep(b, &e)
 }
 
 func kind(key []byte) attribution.Kind {
@@ -55,7 +55,7 @@ func kind(key []byte) attribution.Kind {
 	return attribution.Activity
 }
 
-func keep(b *attribution.Batch, e attribution.Event) error {
+func keep(b *attribution.Batch, e *attribution.Event) error {
 	if e.Time.IsZero() || !e.Process.Identified() {
 		return attribution.ErrMalformed
 	}
@@ -64,7 +64,7 @@ func keep(b *attribution.Batch, e attribution.Event) error {
 	}
 	e.Agent = "tetragon"
 	e.FirstImage = e.FirstImage && e.Kind == attribution.Exec
-	b.Events = append(b.Events, e)
+	b.Events = append(b.Events, *e)
 	return nil
 }
 

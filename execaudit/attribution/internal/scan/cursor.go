@@ -4,7 +4,11 @@
 // It does not check what it skips beyond that: escapes, the spelling of numbers.
 package scan
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // Cursor is a position in a line. After a fault every method returns zero values.
 type Cursor struct {
@@ -120,25 +124,52 @@ func (c *Cursor) more(end byte) bool {
 // quoted returns what is between the quotes, of which the first is next.
 func (c *Cursor) quoted() []byte {
 	start := c.pos + 1
+	end := closing(c.line, start)
+	if end < 0 {
+		c.fail()
+		return nil
+	}
+	c.pos = end + 1
+	return c.line[start:end]
+}
+
+// closing returns the place of the quote that ends the string whose inside begins at start, -1 for none. Most strings are keys
+// or short: to look for the quote in their first two words costs less than a call of bytes.IndexByte.
+func closing(line []byte, start int) int {
 	for at := start; ; {
-		i := bytes.IndexByte(c.line[at:], '"')
-		if i < 0 {
-			c.fail()
-			return nil
+		if at-start < 16 && len(line)-at >= 8 {
+			x := binary.LittleEndian.Uint64(line[at:]) ^ quotes // a quote is a zero byte
+			zeros := (x - ones) &^ x & highs
+			if zeros == 0 {
+				at += 8
+				continue
+			}
+			at += bits.TrailingZeros64(zeros) / 8
+		} else {
+			i := bytes.IndexByte(line[at:], '"')
+			if i < 0 {
+				return -1
+			}
+			at += i
 		}
-		at += i
-		if at == start || c.line[at-1] != '\\' || !c.escaped(start, at) {
-			c.pos = at + 1
-			return c.line[start:at]
+		if at == start || line[at-1] != '\\' || !escaped(line[start:at]) {
+			return at
 		}
 		at++
 	}
 }
 
-// escaped reports whether the byte at the position stands behind an odd number of backslashes.
-func (c *Cursor) escaped(start, at int) bool {
+// Bytes repeated in a word.
+const (
+	ones   = 0x0101010101010101
+	highs  = 0x80 * ones
+	quotes = '"' * ones
+)
+
+// escaped reports whether what follows text stands behind an odd number of backslashes.
+func escaped(text []byte) bool {
 	n := 0
-	for at-n-1 >= start && c.line[at-n-1] == '\\' {
+	for n < len(text) && text[len(text)-1-n] == '\\' {
 		n++
 	}
 	return n%2 == 1
@@ -161,33 +192,35 @@ func (c *Cursor) Skip() {
 const maxDepth = 64
 
 func (c *Cursor) skipNested() {
+	line := c.line
 	var kinds uint64 // a bit a level: object or array
 	depth := 0
-	for c.pos < len(c.line) {
-		switch c.line[c.pos] {
+	for pos := c.pos; pos < len(line); pos++ {
+		switch line[pos] {
 		case '"':
-			c.quoted()
-			continue
+			if pos = closing(line, pos+1); pos < 0 {
+				c.fail()
+				return
+			}
 		case '{', '[':
 			if depth == maxDepth {
 				c.fail()
 				return
 			}
-			kinds = kinds<<1 | uint64(c.line[c.pos]>>5&1) // '{' has the bit, '[' has not
+			kinds = kinds<<1 | uint64(line[pos]>>5&1) // '{' has the bit, '[' has not
 			depth++
 		case '}', ']':
-			if kinds&1 != uint64(c.line[c.pos]>>5&1) {
+			if kinds&1 != uint64(line[pos]>>5&1) {
 				c.fail()
 				return
 			}
 			kinds >>= 1
 			depth--
 			if depth == 0 {
-				c.pos++
+				c.pos = pos + 1
 				return
 			}
 		}
-		c.pos++
 	}
 	c.fail()
 }
