@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"sync"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
@@ -15,11 +16,13 @@ import (
 // chunkBytes is how much is read and decoded at once. It fits a core's second-level cache.
 const chunkBytes = 256 << 10 // 256 KiB
 
-// reading is one run over a source: one goroutine cuts files into chunks, workers decode them, one puts them in order.
+// reading is one run over a source. Workers take turns at reading a chunk, and each decodes what is still in its core's
+// cache; one more goroutine puts the results in order.
 type reading struct {
 	ctx    context.Context
 	source *Source
-	work   chan *chunk
+	turn   sync.Mutex
+	next   func() (*chunk, bool) // under turn
 	order  chan *chunk
 	out    chan *Batch
 
@@ -32,14 +35,20 @@ func newReading(ctx context.Context, s *Source) *reading {
 	if workers <= 0 {
 		workers = 2
 	}
-	r := &reading{
-		ctx: ctx, source: s, work: make(chan *chunk, workers), order: make(chan *chunk, 2*workers), out: make(chan *Batch, 1),
-	}
+	r := &reading{ctx: ctx, source: s, order: make(chan *chunk, 2*workers), out: make(chan *Batch, 1)}
 	r.buffers.New = func() any { b := make([]byte, chunkBytes); return &b }
 	r.batches.New = func() any { return &Batch{release: r.recycle} }
+	var stop func()
+	r.next, stop = iter.Pull(r.chunks)
+	var running sync.WaitGroup
 	for range workers {
-		go r.decode()
+		running.Go(r.work)
 	}
+	go func() {
+		running.Wait()
+		stop()
+		close(r.order)
+	}()
 	go r.sort()
 	return r
 }
@@ -62,20 +71,44 @@ func (r *reading) sort() {
 	}
 }
 
-func (r *reading) decode() {
-	for c := range r.work {
-		b := r.batches.Get().(*Batch)
-		b.Node, b.Err = r.source.Node, c.err
-		if c.long {
-			b.Faults = append(b.Faults, &Fault{c.file, c.first, ErrTooLong})
-		}
-		b.lines(c)
-		if cap(c.data) == chunkBytes {
-			data := c.data[:chunkBytes]
-			r.buffers.Put(&data)
-		}
-		c.result <- b
+func (r *reading) work() {
+	for c := r.take(); c != nil; c = r.take() {
+		c.result <- r.decode(c)
 	}
+}
+
+// take reads the next chunk and notes its place; nil when there is none, or the caller has gone.
+func (r *reading) take() *chunk {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	if r.ctx.Err() != nil {
+		return nil
+	}
+	c, ok := r.next()
+	if !ok {
+		return nil
+	}
+	c.result = make(chan *Batch, 1)
+	select {
+	case r.order <- c:
+		return c
+	case <-r.ctx.Done():
+		return nil
+	}
+}
+
+func (r *reading) decode(c *chunk) *Batch {
+	b := r.batches.Get().(*Batch)
+	b.Node, b.Err = r.source.Node, c.err
+	if c.long {
+		b.Faults = append(b.Faults, &Fault{c.file, c.first, ErrTooLong})
+	}
+	b.lines(c)
+	if cap(c.data) == chunkBytes {
+		data := c.data[:chunkBytes]
+		r.buffers.Put(&data)
+	}
+	return b
 }
 
 func (b *Batch) lines(c *chunk) {
@@ -101,15 +134,14 @@ func (b *Batch) lines(c *chunk) {
 	}
 }
 
-// files reads one file after the other.
-func (r *reading) files() {
-	defer close(r.work)
-	defer close(r.order)
+// errStopped ends a file that nobody wants more of.
+var errStopped = errors.New("stopped")
+
+// chunks yields one file after the other.
+func (r *reading) chunks(yield func(*chunk) bool) {
 	for _, f := range r.source.Files {
-		if err := r.file(f); err != nil && !errors.Is(err, context.Canceled) {
-			r.send(&chunk{file: f.Name, err: named(f.Name, err)})
-		}
-		if r.ctx.Err() != nil {
+		err := r.file(f, yield)
+		if errors.Is(err, errStopped) || err != nil && !yield(&chunk{file: f.Name, err: named(f.Name, err)}) {
 			return
 		}
 	}
@@ -123,23 +155,7 @@ func named(file string, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// send gives a chunk to the workers and notes its place; false when the caller has gone.
-func (r *reading) send(c *chunk) bool {
-	c.result = make(chan *Batch, 1)
-	select {
-	case r.work <- c:
-	case <-r.ctx.Done():
-		return false
-	}
-	select {
-	case r.order <- c:
-		return true
-	case <-r.ctx.Done():
-		return false
-	}
-}
-
-func (r *reading) file(f Opener) error {
+func (r *reading) file(f Opener, yield func(*chunk) bool) error {
 	file, err := f.Open()
 	if err != nil {
 		return err
@@ -149,7 +165,7 @@ func (r *reading) file(f Opener) error {
 	if err != nil {
 		return err
 	}
-	c := cutter{reading: r, file: f.Name, text: text, decode: r.source.Decode}
+	c := cutter{reading: r, file: f.Name, text: text, decode: r.source.Decode, yield: yield}
 	return c.run()
 }
 
@@ -173,7 +189,8 @@ type cutter struct {
 	file   string
 	text   io.Reader
 	decode attribution.Decoder
-	line   int // lines sent so far
+	yield  func(*chunk) bool
+	line   int // lines yielded so far
 	rest   []byte
 }
 
@@ -181,7 +198,7 @@ func (c *cutter) run() error {
 	for {
 		data, err := c.fill()
 		if len(data) > 0 && !c.cut(data, err != nil) {
-			return c.ctx.Err()
+			return errStopped
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -214,7 +231,7 @@ func (c *cutter) fill() ([]byte, error) {
 	return data[:n], nil
 }
 
-// cut sends the whole lines of data and keeps the rest; at the end of a file there is no rest.
+// cut yields the whole lines of data and keeps the rest; at the end of a file there is no rest.
 func (c *cutter) cut(data []byte, last bool) bool {
 	end := len(data)
 	if !last {
@@ -230,7 +247,7 @@ func (c *cutter) cut(data []byte, last bool) bool {
 	data = data[:end]
 	first := c.line + 1
 	c.line += bytes.Count(data, []byte("\n"))
-	return c.send(&chunk{file: c.file, first: first, data: data, decode: c.decoder(data)})
+	return c.yield(&chunk{file: c.file, first: first, data: data, decode: c.decoder(data)})
 }
 
 // decoder detects the format once a line shows it.
@@ -256,7 +273,7 @@ func (c *cutter) skip() bool {
 		}
 		if end >= 0 || err != nil {
 			c.line++
-			return c.send(&chunk{file: c.file, first: c.line, long: true})
+			return c.yield(&chunk{file: c.file, first: c.line, long: true})
 		}
 	}
 }

@@ -50,7 +50,7 @@ type Source struct {
 	Decode attribution.Decoder
 	// Node is for agents that do not name their node.
 	Node string
-	// Progress is called with the bytes read, compressed ones where they are, by the reading goroutine; may be nil.
+	// Progress is called with the bytes read, compressed ones where they are, by one goroutine at a time; may be nil.
 	Progress func(bytes int)
 	// Workers decode; 0 means 2.
 	Workers int
@@ -79,9 +79,7 @@ func (b *Batch) Release() {
 // Read starts reading and returns the batches in order; the channel is closed behind the last, or after ctx is done. A caller
 // that stops early cancels ctx.
 func (s *Source) Read(ctx context.Context) <-chan *Batch {
-	r := newReading(ctx, s)
-	go r.files()
-	return r.out
+	return newReading(ctx, s).out
 }
 
 // chunk is some whole lines of one file.
