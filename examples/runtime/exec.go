@@ -94,7 +94,7 @@ func (s *Server) runSession(ctx context.Context, c *container, spec specs.Proces
 		return 0, err
 	}
 	defer streams.close()
-	p, err := c.start(spec, streams.console, streams.theirs)
+	p, err := c.start(spec, entry.name(), streams.console, streams.theirs)
 	if err != nil {
 		return 0, err
 	}

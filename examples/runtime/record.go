@@ -14,13 +14,14 @@ import (
 // journalEntry writes the records of one exec session. A nil entry writes none.
 type journalEntry struct {
 	server  *Server
+	dir     string // the container's
 	session journal.Session
 	process journal.Process
 }
 
 // intend records that a process is about to be started; it returns once that is on disk.
 func (s *Server) intend(c *container, what call) (*journalEntry, error) {
-	e := &journalEntry{server: s, session: s.journalSession(c, auditID(what.envs))}
+	e := &journalEntry{server: s, dir: c.dir, session: s.journalSession(c, auditID(what.envs))}
 	return e, s.journal.Append(journal.Intent(e.session, what.cmd, what.tty, time.Now()))
 }
 
@@ -36,13 +37,24 @@ func (s *Server) journalSession(c *container, auditID string) journal.Session {
 	return out
 }
 
+// name is the session's within its container, "" for one that is not recorded.
+func (e *journalEntry) name() string {
+	if e == nil {
+		return ""
+	}
+	return e.session.ExecID
+}
+
 // started records the process. It runs already, so an error cannot stop it; it is logged.
 func (e *journalEntry) started(p monitor.Started) {
 	if e == nil {
 		return
 	}
-	e.process = journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID()}
+	e.process = journalProcess(p)
 	e.append(journal.Start(e.session, e.process, p.At))
+	if err := monitor.ForgetSession(e.dir, e.name()); err != nil {
+		e.server.config.Logger.Error("exec session", "err", err)
+	}
 }
 
 // end records how the session ended; with an error, the exit code is not known.
@@ -63,6 +75,10 @@ func (e *journalEntry) append(r journal.Record) {
 	}
 }
 
+func journalProcess(p monitor.Started) journal.Process {
+	return journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID()}
+}
+
 // bootID tells this boot's clock ticks from another's; empty if the kernel does not say.
 func bootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -73,13 +89,25 @@ func bootID() string {
 }
 
 // endOpenSessions ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
-// went.
+// went. Where it did not come to record the process, the container's monitor has kept it.
 func (s *Server) endOpenSessions() error {
 	open, err := openSessions(s.config.Journal)
 	for _, r := range open {
-		err = errors.Join(err, s.journal.Append(journal.Lost(r.Session, r.Process, "runtime restarted", time.Now())))
+		err = errors.Join(err, s.endOpenSession(r))
 	}
 	return err
+}
+
+func (s *Server) endOpenSession(last journal.Record) error {
+	dir, process := s.path("containers", last.ContainerID), last.Process
+	kept, err := monitor.ReadSession(dir, last.ExecID)
+	if kept != nil && last.Kind == journal.KindIntent {
+		process = journalProcess(*kept)
+		err = errors.Join(err, s.journal.Append(journal.Start(last.Session, process, kept.At)))
+	}
+	return errors.Join(err,
+		s.journal.Append(journal.Lost(last.Session, process, "runtime restarted", time.Now())),
+		monitor.ForgetSession(dir, last.ExecID))
 }
 
 // openSessions returns the last record of each session in the journal that has no end.

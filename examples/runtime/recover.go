@@ -64,11 +64,24 @@ func (s *Server) recoverContainer(dir string) error {
 	c.record = *record
 	c.env = newEnvironment(s.config, toStrings(c.record.Env))
 	s.containers[c.record.ID] = c
+	settleSessions(dir)
 	return errors.Join(
 		protojson.Unmarshal(c.record.Config, c.config),
 		removeAll(filepath.Join(dir, processFiles)),
 		s.resume(c),
 	)
+}
+
+// settleSessions waits until the container's monitor has started and killed what an earlier runtime asked it for. Without a
+// monitor, or with one that does not know how to tell, there is nothing to wait for.
+func settleSessions(dir string) {
+	conn, err := monitor.Dial(dir)
+	if err != nil {
+		return
+	}
+	defer time.AfterFunc(launchWait, func() { conn.Close() }).Stop()
+	_, _ = ask(conn, monitor.Request{Op: monitor.OpSettle})
+	conn.Close()
 }
 
 // removeAll removes the files that match; exec sessions of an earlier runtime left them.

@@ -76,10 +76,10 @@ func (s *Server) open() error {
 	if s.journal, err = journal.Open(s.config.Journal); err != nil {
 		return err
 	}
-	if err := s.endOpenSessions(); err != nil {
+	if err := s.recover(); err != nil {
 		return err
 	}
-	if err := s.recover(); err != nil {
+	if err := s.endOpenSessions(); err != nil {
 		return err
 	}
 	s.images, err = image.Open(s.path("store"), s.config.Limits, s.layersInUse)

@@ -53,8 +53,8 @@ func (s *Server) execSpec(c *container, cmd, request []string, tty bool) (specs.
 }
 
 // start has the container's monitor start the process with these three standard streams, or with the terminal that comes
-// through console. The process lives until it ends, wait's context ends, or this runtime does.
-func (c *container) start(p specs.Process, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
+// through console, and keep it under the session's name unless that is empty. The process lives until it ends, wait's context ends, or this runtime does.
+func (c *container) start(p specs.Process, session string, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
 	name := "exec-" + newID()
 	file := filepath.Join(c.dir, name+".json")
 	defer removeAll(filepath.Join(c.dir, name+".*"))
@@ -68,7 +68,7 @@ func (c *container) start(p specs.Process, console *monitor.Console, streams [3]
 	if err != nil {
 		return nil, err
 	}
-	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(name + ".env")}
+	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(name + ".env"), Session: session}
 	if console != nil {
 		req.Console = console.Path()
 	}

@@ -3,13 +3,14 @@
 //
 //	reporter                      report as JSON, exit
 //	reporter sleep [DURATION]     report, then sleep (for ever without a duration)
-//	reporter pause                sleep until SIGTERM
+//	reporter pause                sleep until SIGTERM; orphans that become its own vanish when they end
 //	reporter hold                 report, then wait for the end of standard input
 //	reporter exit CODE
 //	reporter ignore               ignore SIGTERM, SIGINT and SIGHUP, sleep for ever
 //	reporter term CODE            exit with CODE at SIGTERM
 //	reporter spawn N [DURATION]   start N children that sleep, report, exit without waiting for them
 //	reporter tree DEPTH [WORD]... start a child that does the same with one less, report, wait for it; the last holds
+//	reporter live DIR NAME STEP...  report into DIR/reports as one generation of many, see live; end with standard input
 //	reporter forge ID ...         become the rest, with that audit ID in the environment
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
@@ -76,9 +77,10 @@ func run(args []string) error {
 		if err := printReport(); err != nil {
 			return err
 		}
-		_, err := io.Copy(io.Discard, os.Stdin)
-		return err
+		return hold()
 	case "pause":
+		// Whose parent does not care for them leaves no zombies.
+		signal.Ignore(syscall.SIGCHLD)
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)
 		<-c
@@ -95,6 +97,8 @@ func run(args []string) error {
 		return spawn(arg(1), arg(2))
 	case "tree":
 		return tree(arg(1), args[min(2, len(args)):])
+	case "live":
+		return live(arg(1), args[min(2, len(args)):])
 	case "forge":
 		return forge(args[1:])
 	case "flood":

@@ -21,6 +21,7 @@ const (
 	OpResize = "resize" // the container's terminal
 	OpReopen = "reopen" // the log, after rotation
 	OpWait   = "wait"   // answers Exited when the container ended
+	OpSettle = "settle" // answers when every exec that was asked for before is over; for a runtime that begins anew
 )
 
 // Request is the first packet of a connection.
@@ -28,6 +29,7 @@ type Request struct {
 	Op      string `json:"op"`
 	Process string `json:"process,omitempty"` // exec: file that holds the OCI process
 	RawEnv  string `json:"rawEnv,omitempty"`  // exec: as [Spec.RawEnv]
+	Session string `json:"session,omitempty"` // exec: under which [WriteSession] keeps the process; empty for not at all
 	Console string `json:"console,omitempty"` // exec: socket that receives the terminal; empty without one
 	Stdin   bool   `json:"stdin,omitempty"`   // attach: which of the files are given, in this order
 	Stdout  bool   `json:"stdout,omitempty"`

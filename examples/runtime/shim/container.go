@@ -21,6 +21,7 @@ type container struct {
 	socket  *net.UnixListener
 
 	sessions sync.WaitGroup
+	starters starters
 	ended    chan struct{} // closed when exited is set
 	exited   monitor.Exited
 }

@@ -23,10 +23,24 @@ func (c *container) exec(s *session, req monitor.Request, files []*os.File) erro
 	if err != nil {
 		return err
 	}
+	started := monitor.Started{Pid: p.pid, StartTime: p.startTime, At: time.Now()}
+	if err := c.keep(req.Session, started); err != nil {
+		c.spawner.reaper.kill(p.pid)
+		<-p.exit
+		return err
+	}
 	// A runtime that is gone already shows below.
-	_ = s.Send(monitor.Reply{Started: &monitor.Started{Pid: p.pid, StartTime: p.startTime, At: time.Now()}})
+	_ = s.Send(monitor.Reply{Started: &started})
 	e := c.finish(s, p)
 	return s.Send(monitor.Reply{Exited: &monitor.Exited{Code: e.code, At: time.Now()}})
+}
+
+// keep writes down whose process it is: a runtime that is killed now would leave nothing of it in its journal.
+func (c *container) keep(session string, p monitor.Started) error {
+	if session == "" {
+		return nil
+	}
+	return monitor.WriteSession(c.dir, session, p)
 }
 
 func (c *container) finish(s *session, p detached) exit {

@@ -3,7 +3,6 @@ package shim
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
@@ -17,7 +16,8 @@ var (
 // session is one connection of the runtime.
 type session struct {
 	*monitor.Conn
-	gone chan struct{} // closed when the runtime hung up
+	gone  chan struct{} // closed when the runtime hung up
+	leave func()        // says that it starts no process, or that its process is gone
 }
 
 // serve answers requests until the socket is closed.
@@ -27,21 +27,23 @@ func (c *container) serve() {
 		if err != nil {
 			return
 		}
-		c.sessions.Add(1)
-		go func() {
-			defer c.sessions.Done()
-			c.answer(conn)
-		}()
+		s := &session{Conn: monitor.NewConn(conn), gone: make(chan struct{}), leave: c.starters.enter()}
+		c.sessions.Go(func() {
+			defer s.leave()
+			c.answer(s)
+		})
 	}
 }
 
-func (c *container) answer(conn *net.UnixConn) {
-	s := &session{Conn: monitor.NewConn(conn), gone: make(chan struct{})}
+func (c *container) answer(s *session) {
 	defer s.Close()
 	var req monitor.Request
 	files, err := s.Receive(&req)
 	if err != nil {
 		return
+	}
+	if req.Op != monitor.OpExec {
+		s.leave()
 	}
 	go s.watch()
 	if err := c.do(s, req, files); err != nil {
@@ -75,6 +77,9 @@ func (c *container) do(s *session, req monitor.Request, files []*os.File) error 
 		return c.stdio.log.reopen()
 	case monitor.OpWait:
 		return c.wait(s)
+	case monitor.OpSettle:
+		c.starters.await()
+		return nil
 	default:
 		return errUnknown
 	}

@@ -2,24 +2,29 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Report describes one process, as it sees itself.
 type Report struct {
-	Env    []Entry  `json:"env"` // as the kernel gave it, in order, duplicates kept
-	UID    int      `json:"uid"`
-	GID    int      `json:"gid"`
-	Groups []int    `json:"groups"` // supplementary, ascending
-	CapEff string   `json:"capEff"` // hexadecimal, as in /proc/self/status
-	Cwd    string   `json:"cwd"`
-	Pid    int      `json:"pid"`
-	Args   []string `json:"args"`
-	Host   string   `json:"host"`
+	Env    []Entry `json:"env"` // as the kernel gave it, in order, duplicates kept
+	UID    int     `json:"uid"`
+	GID    int     `json:"gid"`
+	Groups []int   `json:"groups"` // supplementary, ascending
+	CapEff string  `json:"capEff"` // hexadecimal, as in /proc/self/status
+	Cwd    string  `json:"cwd"`
+	Pid    int     `json:"pid"`
+	Parent int     `json:"parent"`
+	// StartTicks is field 22 of /proc/self/stat, by which the machine knows the process where its number is another.
+	StartTicks uint64   `json:"startTicks"`
+	Args       []string `json:"args"`
+	Host       string   `json:"host"`
 }
 
 // Entry is one environment string. Values are bytes, because an environment need not be UTF-8.
@@ -30,7 +35,7 @@ type Entry struct {
 
 // Self describes the calling process.
 func Self() (Report, error) {
-	r := Report{UID: os.Getuid(), GID: os.Getgid(), Pid: os.Getpid(), Args: os.Args}
+	r := Report{UID: os.Getuid(), GID: os.Getgid(), Pid: os.Getpid(), Parent: os.Getppid(), Args: os.Args}
 	var err error
 	if r.Env, err = environ(); err != nil {
 		return r, err
@@ -43,6 +48,9 @@ func Self() (Report, error) {
 		return r, err
 	}
 	if r.Host, err = os.Hostname(); err != nil {
+		return r, err
+	}
+	if r.StartTicks, err = startTicks(); err != nil {
 		return r, err
 	}
 	r.CapEff, err = statusField("CapEff")
@@ -64,6 +72,19 @@ func environ() ([]Entry, error) {
 		out = append(out, Entry{name, []byte(value)})
 	}
 	return out, nil
+}
+
+func startTicks() (uint64, error) {
+	b, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0, err
+	}
+	// Field 2 is in parentheses and may hold any character.
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(fields) < 20 {
+		return 0, fmt.Errorf("/proc/self/stat has %d fields", len(fields)+2)
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
 }
 
 func statusField(name string) (string, error) {

@@ -1,0 +1,190 @@
+package runtime_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
+	"github.com/lanyard-dev/lanyard/examples/testimage"
+	"github.com/lanyard-dev/lanyard/examples/testimage/report"
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+const (
+	journalKills = 100
+	journalSeed  = 6035
+)
+
+// TestCrashJournal kills the runtime 100 times at random moments while sessions begin, run and end, and then compares its
+// journal with what the processes themselves wrote down.
+func TestCrashJournal(t *testing.T) {
+	host := t.TempDir()
+	d := newDaemon(t)
+	d.start(t)
+	ref := push(t, testimage.Spec{})
+	d.node.Pull(t, ref)
+	c := d.node.RunPod(t).Start(t, ref, cmd("pause"), func(c *runtimeapi.ContainerConfig) {
+		c.Mounts = []*runtimeapi.Mount{{ContainerPath: "/host", HostPath: host}}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	for worker := range 3 {
+		load.Go(func() { openSessions(ctx, c, worker) })
+	}
+	moments := rand.New(rand.NewPCG(journalSeed, 11))
+	for round := range journalKills {
+		time.Sleep(time.Duration(moments.IntN(200)) * time.Millisecond)
+		if round%5 == 0 {
+			awaitOneMore(t, filepath.Join(host, "reports"))
+		}
+		d.kill(t)
+		d.start(t)
+	}
+	cancel()
+	load.Wait()
+	d.kill(t)
+	d.start(t)
+	runtimetest.Eventually(t, "only the container's own process is left", func() bool { return len(processes(t, c)) == 1 })
+
+	t.Run("ATT-11 every process that ran is in the journal, from intent to end, after 100 kills", func(t *testing.T) {
+		ran := readReports(t, filepath.Join(host, "reports"))
+		l := newJournalled(readJournal(t, filepath.Join(d.config.Root, "exec-journal.jsonl")))
+		for _, r := range ran {
+			l.check(t, r)
+		}
+		l.checkRest(t, ran)
+		t.Logf("seed %d: %d kills, %d processes ran, %d of them cut short; %d sessions never came to run",
+			journalSeed, journalKills, len(ran), l.cut, l.stillborn)
+		if len(ran) < journalKills || l.cut < 10 {
+			t.Error("there was hardly any load: the test proves nothing")
+		}
+	})
+}
+
+// openSessions opens one session after the other: short ones, the same with a terminal, and those that only a kill or
+// patience ends.
+func openSessions(ctx context.Context, c *runtimetest.Container, worker int) {
+	for i := 0; ctx.Err() == nil; i++ {
+		id := fmt.Sprintf("crash-%d-%d", worker, i)
+		s := &runtimetest.Session{Cmd: cmd("live", "/host", id, "first"), Env: auditID(id), TTY: worker == 1}
+		end := func() {}
+		switch worker {
+		case 1:
+			s.Stdin = strings.NewReader("\x04") // what a terminal takes as the end of input
+		case 2:
+			in, out := io.Pipe()
+			s.Stdin, end = in, func() { out.Close() }
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		err := c.Exec(short, s)
+		cancel()
+		end()
+		if err != nil {
+			pause(ctx)
+		}
+	}
+}
+
+// awaitOneMore waits until another process has run, since on a slow machine all random moments may be too early.
+func awaitOneMore(t *testing.T, file string) {
+	t.Helper()
+	size := func() int64 {
+		info, err := os.Stat(file)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	before := size()
+	runtimetest.Eventually(t, "another process ran", func() bool { return size() > before })
+}
+
+func readReports(t *testing.T, file string) (out []report.Report) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var r report.Report
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// journalled are a journal's records by audit ID, each in the journal's order.
+type journalled struct {
+	records        map[string][]journal.Record
+	cut, stillborn int
+}
+
+func newJournalled(records []journal.Record) *journalled {
+	l := &journalled{records: map[string][]journal.Record{}}
+	for _, r := range records {
+		l.records[r.AuditID] = append(l.records[r.AuditID], r)
+	}
+	return l
+}
+
+// check compares what a process said with what the journal has.
+func (l *journalled) check(t *testing.T, r report.Report) {
+	t.Helper()
+	id, _ := r.Get(execaudit.AuditIDName)
+	records := l.records[id]
+	var kinds []journal.Kind
+	for _, record := range records {
+		kinds = append(kinds, record.Kind)
+	}
+	if !slices.Equal(kinds, []journal.Kind{journal.KindIntent, journal.KindStart, journal.KindEnd}) {
+		t.Errorf("%s ran, and has the records %v", id, kinds)
+		return
+	}
+	intent, start, end := records[0], records[1], records[2]
+	if !slices.Equal(intent.Argv, r.Args) || start.StartTicks != r.StartTicks || end.PID != start.PID {
+		t.Errorf("%s ran as %q at %d, and has the records %+v", id, r.Args, r.StartTicks, records)
+	}
+	if end.ExitCode == nil {
+		l.cut++
+	}
+}
+
+// checkRest checks the sessions whose process said nothing: they have an end, and it is not a process's that ended well.
+func (l *journalled) checkRest(t *testing.T, ran []report.Report) {
+	t.Helper()
+	spoke := map[string]bool{}
+	for _, r := range ran {
+		id, _ := r.Get(execaudit.AuditIDName)
+		spoke[id] = true
+	}
+	for id, records := range l.records {
+		if spoke[id] {
+			continue
+		}
+		l.stillborn++
+		if last := records[len(records)-1]; last.Kind != journal.KindEnd || last.ExitCode != nil && *last.ExitCode == 0 {
+			t.Errorf("%s did not run, and has the records %+v", id, records)
+		}
+	}
+}
