@@ -50,10 +50,7 @@ func (d *daemon) start(t testing.TB) {
 	if d.node == nil {
 		d.node = runtimetest.Dial(t, d.config.Socket)
 	}
-	runtimetest.Eventually(t, "runtime answers", func() bool {
-		_, err := d.node.Version(runtimetest.Context(t), &runtimeapi.VersionRequest{})
-		return err == nil
-	})
+	awaitAnswer(t, d.node)
 }
 
 func (d *daemon) kill(t testing.TB) {

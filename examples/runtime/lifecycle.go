@@ -88,9 +88,7 @@ func (s *Server) spawnMonitor(c *container) (reply monitor.Reply, err error) {
 
 // watch follows a container's monitor until the container has ended.
 func (s *Server) watch(c *container) {
-	s.watchers.Add(1)
-	go func() {
-		defer s.watchers.Done()
+	s.inBackground(func() {
 		e, err := waitMonitor(s.background, c.dir)
 		switch {
 		case s.background.Err() != nil:
@@ -101,7 +99,7 @@ func (s *Server) watch(c *container) {
 		default:
 			c.setExited(e)
 		}
-	}()
+	})
 }
 
 // waitMonitor returns how the container ended, from its monitor or from what that wrote before it left.

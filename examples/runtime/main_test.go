@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/parts"
@@ -77,7 +78,17 @@ func serve(t testing.TB, c runtime.Config) *ours {
 		}
 	})
 	t.Cleanup(stop)
-	return &ours{runtimetest.Dial(t, c.Socket), c, stop}
+	n := runtimetest.Dial(t, c.Socket)
+	awaitAnswer(t, n)
+	return &ours{n, c, stop}
+}
+
+func awaitAnswer(t testing.TB, n *runtimetest.Node) {
+	t.Helper()
+	runtimetest.Eventually(t, "runtime answers", func() bool {
+		_, err := n.Version(runtimetest.Context(t), &runtimeapi.VersionRequest{})
+		return err == nil
+	})
 }
 
 // running is a runtime that serves.

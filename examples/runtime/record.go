@@ -57,16 +57,14 @@ func (e *journalEntry) started(p monitor.Started) {
 	}
 }
 
-// end records how the session ended; with an error, the exit code is not known.
+// end records how the session ended; with an error, the exit code is not known. The client's answer does not wait for the
+// disk: if this runtime is killed before, the next one ends the session, see endOpenSessions.
 func (e *journalEntry) end(code int, err error) {
-	if e == nil {
-		return
-	}
+	r := journal.End(e.session, e.process, code, time.Now())
 	if err != nil {
-		e.append(journal.Lost(e.session, e.process, err.Error(), time.Now()))
-		return
+		r = journal.Lost(e.session, e.process, err.Error(), r.Time)
 	}
-	e.append(journal.End(e.session, e.process, code, time.Now()))
+	e.server.inBackground(func() { e.append(r) })
 }
 
 func (e *journalEntry) append(r journal.Record) {

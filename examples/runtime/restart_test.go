@@ -29,7 +29,14 @@ func TestRestart(t *testing.T) {
 	orphan := pod.Start(t, ref, cmd("sleep"))
 	never := pod.Create(t, ref, cmd("exit", "0"))
 	before := goes.Status(t)
+	goes.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "7")})
 	first.stop()
+	t.Run("ATT-11 a runtime that stops has written the end of a session that it answered", func(t *testing.T) {
+		records := readJournal(t, filepath.Join(config.Root, "exec-journal.jsonl"))
+		if end := records[len(records)-1]; len(records) != 3 || end.ExitCode == nil || *end.ExitCode != 7 {
+			t.Errorf("records = %+v, want the last an end with exit code 7", records)
+		}
+	})
 
 	endWhileAway(t, config.Root, ends)
 	killMonitor(t, config.Root, orphan)

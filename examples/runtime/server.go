@@ -32,10 +32,10 @@ type Server struct {
 	journal *journal.Writer
 	streams *streams
 
-	// background ends with Close; watchers of containers live in it.
+	// background ends with Close, which waits for the workers in it.
 	background context.Context
 	stop       context.CancelFunc
-	watchers   sync.WaitGroup
+	workers    sync.WaitGroup
 
 	mu         sync.Mutex
 	sandboxes  map[string]*sandbox
@@ -158,14 +158,30 @@ func stopGracefully(g *grpc.Server) {
 	g.GracefulStop()
 }
 
+// inBackground runs work beside its caller, or not at all once the server is being closed.
+func (s *Server) inBackground(work func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.background.Err() == nil {
+		s.workers.Go(work)
+	}
+}
+
+// stopBackground ends it: no worker begins any more, those there are have ended.
+func (s *Server) stopBackground() {
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	s.workers.Wait()
+}
+
 // Close gives the folder back. Containers go on, exec sessions end.
 func (s *Server) Close() error {
-	s.stop()
 	var errs []error
 	if s.streams != nil {
 		s.streams.close()
 	}
-	s.watchers.Wait()
+	s.stopBackground()
 	if s.journal != nil {
 		errs = append(errs, s.journal.Close())
 	}

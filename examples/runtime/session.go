@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/lanyard-dev/lanyard/examples/runtime/disk"
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 )
 
@@ -56,19 +56,24 @@ func (s *Server) execSpec(c *container, cmd, request []string, tty bool) (specs.
 // through console, and keep it under the session's name unless that is empty. The process lives until it ends, wait's context ends, or this runtime does.
 func (c *container) start(p specs.Process, session string, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
 	name := "exec-" + newID()
-	file := filepath.Join(c.dir, name+".json")
-	defer removeAll(filepath.Join(c.dir, name+".*"))
-	if err := c.writeRaw(&p, name+".env"); err != nil {
+	file, env := filepath.Join(c.dir, name+".json"), name+".env"
+	defer os.Remove(file)
+	defer os.Remove(filepath.Join(c.dir, env))
+	if err := c.writeRaw(&p, env); err != nil {
 		return nil, err
 	}
-	if err := disk.WriteJSON(file, p); err != nil {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
 		return nil, err
 	}
 	conn, err := monitor.Dial(c.dir)
 	if err != nil {
 		return nil, err
 	}
-	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(name + ".env"), Session: session}
+	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(env), Session: session}
 	if console != nil {
 		req.Console = console.Path()
 	}

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPacket bounds one packet; what is large (a process spec) travels as a file path.
-const maxPacket = 64 << 10 // 64 KiB
+// maxPacket bounds one packet, which holds three paths at most; what is large (a process spec) travels as one of them.
+const maxPacket = 16 << 10 // 16 KiB
 
 // The operations a monitor knows.
 const (

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -40,12 +41,10 @@ func (s spawner) detach(files []*os.File, rawEnv, verb string, args ...string) (
 		files = append(files[:len(files):len(files)], more...)
 		args = append([]string{"--preserve-fds", strconv.Itoa(len(more))}, args...)
 	}
-	tmp, err := os.MkdirTemp(s.dir, "spawn-")
-	if err != nil {
-		return detached{}, err
-	}
-	defer os.RemoveAll(tmp)
-	pidFile, log := filepath.Join(tmp, "pid"), filepath.Join(tmp, "log")
+	name := filepath.Join(s.dir, "spawn-"+rand.Text())
+	pidFile, log := name+".pid", name+".log"
+	defer os.Remove(pidFile)
+	defer os.Remove(log)
 	done := s.reaper.spawning()
 	defer done()
 
