@@ -80,7 +80,7 @@ func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "auditID":
 		e.AuditID = b.Text(c.Raw())
 	case "argv":
-		e.Command = argv(c, b)
+		e.Command = b.Words(c.Texts())
 	default:
 		c.Skip()
 	}
@@ -125,15 +125,4 @@ func process(c *scan.Cursor, b *attribution.Batch) attribution.Process {
 		}
 	}
 	return p
-}
-
-func argv(c *scan.Cursor, b *attribution.Batch) string {
-	var words [][]byte
-	if !c.Array() {
-		return ""
-	}
-	for c.Element() {
-		words = append(words, c.Raw())
-	}
-	return b.Words(words)
 }

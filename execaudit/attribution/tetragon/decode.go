@@ -226,7 +226,10 @@ func parent(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "exec_id":
-			id = b.Text(c.Raw())
+			id = e.Parent.ExecID // as the process itself says
+			if raw := c.Raw(); string(raw) != id {
+				id = b.Text(raw)
+			}
 		case "parent_exec_id":
 			above = b.Text(c.Raw())
 		case "docker":

@@ -153,7 +153,7 @@ func (e *event) arg(c *scan.Cursor, b *attribution.Batch) {
 		case string(key) != "value":
 			c.Skip()
 		case string(name) == "argv":
-			e.Command = b.Words(texts(c))
+			e.Command = b.Words(c.Texts())
 		case string(name) == "envp", string(name) == "env":
 			e.environment(c, b)
 		default:
@@ -162,17 +162,7 @@ func (e *event) arg(c *scan.Cursor, b *attribution.Batch) {
 	}
 }
 
-func texts(c *scan.Cursor) [][]byte {
-	var list [][]byte
-	if !c.Array() {
-		return nil
-	}
-	for c.Element() {
-		list = append(list, c.Raw())
-	}
-	return list
-}
-
+// environment reads one variable after the other, because a process may have very many.
 func (e *event) environment(c *scan.Cursor, b *attribution.Batch) {
 	if !c.Array() {
 		return

@@ -16,6 +16,18 @@ func (c *Cursor) Raw() []byte {
 	return c.quoted()
 }
 
+// Texts returns an array's strings, still escaped, nil for another value; an element that is none is nil.
+func (c *Cursor) Texts() [][]byte {
+	if !c.Array() {
+		return nil
+	}
+	var list [][]byte
+	for c.Element() {
+		list = append(list, c.Raw())
+	}
+	return list
+}
+
 // Int returns a whole number, 0 for another value. Digits beyond 18 are a 0 too.
 func (c *Cursor) Int() int64 {
 	if b := c.peek(); b-'0' >= 10 && b != '-' {
