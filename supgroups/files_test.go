@@ -47,6 +47,7 @@ var malformed = []struct {
 	{"GRP-7 a group without a list", "alice", "alice:x:5:5::/:\n", "g:x:8\nalice:x:9:\n", 5, []uint32{5}, ""},
 	{"GRP-7 a group named like the user is a group", "alice", "alice:x:5:5::/:\n", "alice:x:9:alice\n", 5, []uint32{5, 9}, ""},
 	{"GRP-7 a name with a comma is in no list", "a,b", "a,b:x:5:5::/:\n", "g:x:8:a,b\n", 5, []uint32{5}, ""},
+	{"GRP-7 a name that begins with a newline is in no row, and does not stop the search for it", "\nb", "a:x:1:1\nb:x:2:2\n\nb:x:3:3\n", "", 0, nil, ""},
 	{"GRP-7 no newline at the end", "alice", "alice:x:5:5::/:", "g:x:8:alice", 5, []uint32{5, 8}, ""},
 	{"GRP-7 GRP-8 a uid that would wrap round to 0", "alice", "alice:x:4294967296:7::/:\n", "", 0, nil, "id out of range"},
 	{"GRP-7 GRP-8 a uid beyond 64 bits", "alice", "alice:x:99999999999999999999999:7::/:\n", "", 0, nil, "id out of range"},
@@ -137,6 +138,15 @@ func TestPlaces(t *testing.T) {
 					checkIdentity(t, id, 5, 5, 5, 8)
 				}
 			}
+		}
+	})
+}
+
+func TestGroupNameWithNewline(t *testing.T) {
+	t.Run("GRP-7 a group's name that begins with a newline is in no row, and does not stop the search for it", func(t *testing.T) {
+		id, err := supgroups.Resolve(supgroups.Request{ImageUser: "0:\nb"}, nil, strings.NewReader("a:x:1:\nb:x:2:\n\nb:x:3:\n"))
+		if !errors.Is(err, supgroups.ErrUnknownGroup) {
+			t.Errorf("Resolve(…) = %v, %v, want ErrUnknownGroup", id, err)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (t *groupTable) rows(block []byte, line int) (done bool) {
 	t.name.reset()
 	t.member.reset()
 	for i := t.seek(block, 0); i < len(block); {
-		start, end := rowAround(block, i)
+		start, end, next := rowAround(block, i)
 		r, fault := parseRow(block[start:end], false, 1)
 		if t.use(r, t.lists(r, i-start), fault) {
 			t.skipped.add(lineAt(block, start, line), fault)
@@ -44,7 +44,7 @@ func (t *groupTable) rows(block []byte, line int) (done bool) {
 		if t.done() {
 			return true
 		}
-		i = t.seek(block, end)
+		i = t.seek(block, next)
 	}
 	return false
 }

@@ -27,14 +27,14 @@ func (t *passwdTable) set(want Ref) {
 func (t *passwdTable) rows(block []byte, line int) (done bool) {
 	t.find.reset()
 	for i := t.find.seek(block, 0); i < len(block); {
-		start, end := rowAround(block, i)
+		start, end, next := rowAround(block, i)
 		if fault := t.row(block[start:end], false); fault != FaultNone {
 			t.skipped.add(lineAt(block, start, line), fault)
 		}
 		if t.found {
 			return true
 		}
-		i = t.find.seek(block, end)
+		i = t.find.seek(block, next)
 	}
 	return false
 }

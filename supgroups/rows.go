@@ -115,14 +115,15 @@ func (f *feeder) finish(t table, b []byte, last bool) (rest []byte, done bool) {
 
 var newline = []byte{'\n'}
 
-// rowAround returns the bounds of the row that holds block[i], without its newline.
-func rowAround(block []byte, i int) (start, end int) {
+// rowAround returns the bounds of the row that holds block[i], without its newline, and where the next row starts. That is
+// always after i, also when i is at the newline: a name that is asked for may begin with one.
+func rowAround(block []byte, i int) (start, end, next int) {
 	start = bytes.LastIndexByte(block[:i], '\n') + 1
 	end = bytes.IndexByte(block[i:], '\n')
 	if end < 0 {
-		return start, len(block)
+		return start, len(block), len(block)
 	}
-	return start, i + end
+	return start, i + end, i + end + 1
 }
 
 // lineAt returns the line number of the row that starts at block[start], the block's first row having number line.
