@@ -48,15 +48,12 @@ func generate(tb testing.TB, l peers.Logs) input {
 // BenchmarkJoin joins both logs, each contender in its own way, and counts the events that got a user.
 func BenchmarkJoin(b *testing.B) {
 	in := generate(b, peers.Full.Times(scale(b)))
-	contenders := []struct {
-		name string
-		run  func(testing.TB, input) int
-	}{{"lanyard", ours}, {"fastjson", fastJSON}, {"encodingjson", encodingJSON}, {"jq", jq}, {"floor", count}}
 	for _, c := range contenders {
 		b.Run("logs/"+c.name, func(b *testing.B) {
+			join := c.start(b, in)
 			b.SetBytes(in.bytes)
 			for b.Loop() {
-				found = c.run(b, in)
+				found = join()
 			}
 		})
 	}
