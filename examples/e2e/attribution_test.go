@@ -19,7 +19,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// witness watches the processes of one pod.
+// witness watches the processes of some pods of one node.
 type witness struct {
 	cluster *cluster
 	node    string
@@ -29,14 +29,14 @@ type witness struct {
 	ended   chan error
 }
 
-func (c *cluster) witness(t *testing.T, pod string) *witness {
+func (c *cluster) witness(t *testing.T, pods ...string) *witness {
 	t.Helper()
-	found, err := c.Admin().CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), pod, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	node, watched := "", map[string]bool{}
+	for _, pod := range pods {
+		node = c.NodeOf(pod)
+		watched[c.containerOf(t, pod)] = true
 	}
-	_, id, _ := strings.Cut(found.Status.ContainerStatuses[0].ContainerID, "://")
-	w, err := procwatch.Open(procwatch.Options{Node: found.Spec.NodeName, Containers: func(c string) bool { return c == id }})
+	w, err := procwatch.Open(procwatch.Options{Node: node, Containers: func(id string) bool { return watched[id] }})
 	if errors.Is(err, procwatch.ErrUnsupported) || errors.Is(err, os.ErrPermission) {
 		t.Skip(err)
 	}
@@ -44,7 +44,7 @@ func (c *cluster) witness(t *testing.T, pod string) *witness {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	out := &witness{cluster: c, node: found.Spec.NodeName, watcher: w, stop: stop, ended: make(chan error, 1)}
+	out := &witness{cluster: c, node: node, watcher: w, stop: stop, ended: make(chan error, 1)}
 	go func() { out.ended <- w.Follow(ctx, &out.told) }()
 	t.Cleanup(func() {
 		stop()
@@ -55,8 +55,19 @@ func (c *cluster) witness(t *testing.T, pod string) *witness {
 	return out
 }
 
-// programs stops watching and returns the answers about programs that were run, in order.
-func (w *witness) programs(t *testing.T) []attribution.Answer {
+// containerOf returns the CRI ID of the pod's container.
+func (c *cluster) containerOf(t *testing.T, pod string) string {
+	t.Helper()
+	found, err := c.Admin().CoreV1().Pods(metav1.NamespaceDefault).Get(t.Context(), pod, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(found.Status.ContainerStatuses[0].ContainerID, "://")
+	return id
+}
+
+// finish stops watching.
+func (w *witness) finish(t *testing.T) {
 	t.Helper()
 	w.stop()
 	if err := <-w.ended; err != nil {
@@ -65,16 +76,34 @@ func (w *witness) programs(t *testing.T) []attribution.Answer {
 	if got := w.watcher.Counts(); got.Overruns > 0 {
 		t.Fatalf("the kernel dropped events: %+v", got)
 	}
-	var answers []attribution.Answer
-	m := attribution.New(attribution.Options{Window: attribution.Forever}, func(a *attribution.Answer) {
+}
+
+// programs stops watching and returns the answers about programs that were run, in order.
+func (w *witness) programs(t *testing.T) []attribution.Answer {
+	t.Helper()
+	w.finish(t)
+	var programs []attribution.Answer
+	answers, _ := w.answers(t, attribution.Options{Window: attribution.Forever}, w.logs()...)
+	for _, a := range answers {
 		if a.Event.Kind == attribution.Exec {
-			answers = append(answers, *a)
+			programs = append(programs, a)
 		}
-	})
-	told := lines.Opener{Name: "process events", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(w.told.Bytes())), nil }}
+	}
+	return programs
+}
+
+// logs are what is joined: who asked, what the runtime started, what ran.
+func (w *witness) logs() []lines.Opener {
+	return []lines.Opener{logFile(w.cluster.AuditLog()), logFile(w.cluster.Journal(w.node)), logText("process events", w.told.Bytes())}
+}
+
+// answers joins logs.
+func (w *witness) answers(t *testing.T, o attribution.Options, logs ...lines.Opener) (answers []attribution.Answer, _ attribution.Stats) {
+	t.Helper()
+	m := attribution.New(o, func(a *attribution.Answer) { answers = append(answers, *a) })
 	var sources []*lines.Source
-	for _, file := range []lines.Opener{logFile(w.cluster.AuditLog()), logFile(w.cluster.Journal(w.node)), told} {
-		sources = append(sources, &lines.Source{Files: []lines.Opener{file}})
+	for _, log := range logs {
+		sources = append(sources, &lines.Source{Files: []lines.Opener{log}})
 	}
 	err := join.Files(t.Context(), m, sources, join.Trouble{
 		Fault: func(f *lines.Fault) { t.Error(f) }, Stopped: func(err error) { t.Error(err) },
@@ -82,7 +111,11 @@ func (w *witness) programs(t *testing.T) []attribution.Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answers
+	return answers, m.Stats()
+}
+
+func logText(name string, text []byte) lines.Opener {
+	return lines.Opener{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
 func logFile(path string) lines.Opener {

@@ -45,13 +45,22 @@ func newCaller(t *testing.T, kubeconfig string) *caller {
 
 // exec runs a command to its end over a WebSocket.
 func (c *caller) exec(ctx context.Context, pod string, in io.Reader, out io.Writer, command ...string) error {
-	request := c.client.CoreV1().RESTClient().Get().Namespace(metav1.NamespaceDefault).
-		Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Command: command, Stdin: in != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
-	executor, err := remotecommand.NewWebSocketExecutor(c.config, "GET", request.URL().String())
+	executor, err := c.executor(pod, in != nil, command)
 	if err != nil {
 		return err
 	}
+	return stream(ctx, executor, in, out)
+}
+
+func (c *caller) executor(pod string, in bool, command []string) (remotecommand.Executor, error) {
+	request := c.client.CoreV1().RESTClient().Get().Namespace(metav1.NamespaceDefault).
+		Resource("pods").Name(pod).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Command: command, Stdin: in, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+	return remotecommand.NewWebSocketExecutor(c.config, "GET", request.URL().String())
+}
+
+// stream carries a session to its end.
+func stream(ctx context.Context, executor remotecommand.Executor, in io.Reader, out io.Writer) error {
 	var errs lockedBuffer
 	if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: &errs}); err != nil {
 		return fmt.Errorf("%w: %s", err, errs.String())
@@ -102,11 +111,20 @@ func (c *caller) hold(ctx context.Context, pod string) (*session, error) {
 
 // open opens a session of the reporter that lasts until its input ends.
 func (c *caller) open(ctx context.Context, pod string, words ...string) (*session, error) {
+	executor, err := c.executor(pod, true, append([]string{testimage.Program}, words...))
+	if err != nil {
+		return nil, err
+	}
+	return openSession(ctx, executor)
+}
+
+// openSession returns a session whose program has reported.
+func openSession(ctx context.Context, executor remotecommand.Executor) (*session, error) {
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	s := &session{in: inWrite, ended: make(chan error, 1)}
 	go func() {
-		err := c.exec(ctx, pod, inRead, outWrite, append([]string{testimage.Program}, words...)...)
+		err := stream(ctx, executor, inRead, outWrite)
 		_ = outWrite.CloseWithError(errors.Join(err, io.EOF))
 		_ = inWrite.Close()
 		s.ended <- err
