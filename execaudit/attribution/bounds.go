@@ -92,7 +92,6 @@ func (m *Machine) drop(p *process) {
 	if p.gone {
 		return
 	}
-	p.gone = true
 	delete(m.processes, p.key)
 	m.grow(-processBytes)
 	if p.own != nil {
@@ -104,6 +103,7 @@ func (m *Machine) drop(p *process) {
 			p.found.ticket.live--
 		}
 	}
+	*p = process{key: p.key, gone: true} // a queue may hold it for long
 }
 
 func (m *Machine) dropTicket(t *ticket) {

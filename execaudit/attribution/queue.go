@@ -34,9 +34,9 @@ func (q *queue[T]) popWhile(over, keep func(T) bool) {
 	}
 }
 
-// compact takes out what is gone, once that is most of the queue.
+// compact takes out what is gone, once that is a third of the queue.
 func (q *queue[T]) compact(alive int, gone func(T) bool) {
-	if len(q.items)-q.head < 2*alive+1024 {
+	if len(q.items)-q.head < alive+alive/2+1024 {
 		return
 	}
 	kept := q.items[:0]

@@ -7,18 +7,25 @@ import (
 	"time"
 )
 
-// WriteEvents writes Tetragon's export: a third of the processes belong to sessions, in trees two deep; each has an exec and an exit.
+// WriteEvents writes Tetragon's export: a third of the processes belong to sessions, in trees two deep; each has an exec and an
+// exit, a session's shell when the session ends.
 func (l Logs) WriteEvents(w io.Writer) error {
 	g, out := l.generator(2), bufio.NewWriterSize(w, 1<<20)
 	begun := 0
-	var exits []exit
+	var exits, shells []exit
 	for i := 0; i < l.Events; i++ {
 		at := dawn.Add(50*time.Millisecond + eventGap*time.Duration(i))
 		switch {
 		case begun < l.sessions() && !dawn.Add(20*time.Millisecond+step*time.Duration(begun)).After(at):
-			g.event(out, process{number: i, session: begun, pod: pod(begun), parent: -1}, at, "process_exec")
+			shell := process{number: i, session: begun, pod: pod(begun), parent: -1}
+			g.event(out, shell, at, "process_exec")
+			shells = append(shells, exit{shell, i + l.sessionEvents()})
 			g.roots = append(g.roots, i)
 			begun++
+			continue
+		case len(shells) > 0 && shells[0].due <= i:
+			g.event(out, shells[0].process, at, "process_exit")
+			shells = shells[1:]
 			continue
 		case len(exits) > 0 && exits[0].due <= i:
 			g.event(out, exits[0].process, at, "process_exit")
@@ -31,6 +38,9 @@ func (l Logs) WriteEvents(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// sessionEvents is how many events are written while a session lasts.
+func (l Logs) sessionEvents() int { return int(step*time.Duration(l.Open)/eventGap) + 1 }
 
 type exit struct {
 	process process
