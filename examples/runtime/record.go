@@ -52,24 +52,33 @@ func (e *journalEntry) started(p monitor.Started) {
 	}
 	e.process = journalProcess(p)
 	e.append(journal.Start(e.session, e.process, p.At))
+	e.server.inBackground(e.sync)
 	if err := monitor.ForgetSession(e.dir, e.name()); err != nil {
 		e.server.config.Logger.Error("exec session", "err", err)
 	}
 }
 
-// end records how the session ended; with an error, the exit code is not known. The client's answer does not wait for the
-// disk: if this runtime is killed before, the next one ends the session, see endOpenSessions.
+// end records how the session ended; with an error, the exit code is not known.
 func (e *journalEntry) end(code int, err error) {
 	r := journal.End(e.session, e.process, code, time.Now())
 	if err != nil {
 		r = journal.Lost(e.session, e.process, err.Error(), r.Time)
 	}
-	e.server.inBackground(func() { e.append(r) })
+	e.append(r)
+	e.server.inBackground(e.sync)
 }
 
+// append writes the record before it returns, so that no end of this runtime loses it. The disk has it a little later: the
+// session, whose intent is on disk, is not kept waiting.
 func (e *journalEntry) append(r journal.Record) {
-	if err := e.server.journal.Append(r); err != nil {
+	if err := e.server.journal.AppendUnsynced(r); err != nil {
 		e.server.config.Logger.Error("exec journal", "kind", r.Kind, "err", err)
+	}
+}
+
+func (e *journalEntry) sync() {
+	if err := e.server.journal.Sync(); err != nil {
+		e.server.config.Logger.Error("exec journal", "err", err)
 	}
 }
 

@@ -8,7 +8,7 @@
 //	err = w.Append(journal.End(session, process, code, now))  // when it is gone
 //
 // A journal is a file of JSON lines that only grows, one Record a line. Append returns
-// once the record is on disk. A session is found by its SessionKey, a process by
+// once the record is on disk, AppendUnsynced once this process cannot lose it. A session is found by its SessionKey, a process by
 // its ProcessKey. Records name variables' audit ID only and hold no environment
 // value; they do hold the command line.
 //

@@ -15,7 +15,7 @@ import (
 // escapes in it.
 const MaxLineBytes = 1 << 20 // 1 MiB
 
-// Errors of Open and Append.
+// Errors of Open, Append and AppendUnsynced.
 var (
 	// ErrNotRegular: the path is not a regular file.
 	ErrNotRegular = errors.New("journal is not a regular file")
@@ -31,23 +31,21 @@ type File interface {
 }
 
 // Writer appends records to a file. It is safe for concurrent use: records that
-// arrive while one is being synced share the next sync.
+// arrive while the file is being synced share the next sync.
 type Writer struct {
 	file File
 
-	collect sync.Mutex // guards next
-	next    *batch
-
-	write sync.Mutex // held by the one who writes; guards torn
+	write sync.Mutex // held by the one who writes; guards torn and next
 	torn  bool       // the last line may lack its newline
+	next  *round     // of the records written from now on
+
+	sync sync.Mutex // held by the one who syncs; guards what is in a round
 }
 
-// batch is the lines that go to disk together. lines is guarded by collect
-// until the batch is taken, written and err by write.
-type batch struct {
-	lines   []byte
-	written bool
-	err     error
+// round is one sync and the records that it makes durable.
+type round struct {
+	done bool
+	err  error
 }
 
 // Open returns a Writer on the file at path, created with mode 0600 when it is
@@ -74,7 +72,7 @@ func Open(path string) (*Writer, error) {
 // NewWriter returns a Writer that appends to file, which is empty or ends in a
 // newline. The Writer owns file from now on.
 func NewWriter(file File) *Writer {
-	return &Writer{file: file, next: new(batch)}
+	return &Writer{file: file, next: new(round)}
 }
 
 // endsTorn reports whether the last byte of file is not a newline.
@@ -101,23 +99,64 @@ func endsTorn(file *os.File) (bool, error) {
 // the file the record may be there or not, whole or torn; later records stand
 // on lines of their own.
 func (w *Writer) Append(r Record) error {
-	line, err := encode(r)
+	mine, err := w.put(r)
 	if err != nil {
 		return err
 	}
-	mine := w.enqueue(line)
-	w.write.Lock()
-	defer w.write.Unlock()
-	if !mine.written {
-		w.take()
-		w.flush(mine)
-	}
-	return mine.err
+	return w.finish(mine)
 }
 
-// Close closes the file. Append must not be in progress.
+// AppendUnsynced writes r and does not wait for the disk: the record outlives
+// this process now, and the machine after the next Append, Sync or Close. It is
+// for starts and ends, whose session an intent on disk vouches for. Errors are
+// those of Append.
+func (w *Writer) AppendUnsynced(r Record) error {
+	_, err := w.put(r)
+	return err
+}
+
+// Sync returns once all records written before it are on disk, or with the
+// file's error.
+func (w *Writer) Sync() error {
+	w.write.Lock()
+	mine := w.next
+	w.write.Unlock()
+	return w.finish(mine)
+}
+
+// Close syncs and closes the file. No other call may be in progress.
 func (w *Writer) Close() error {
-	return w.file.Close()
+	return errors.Join(w.Sync(), w.file.Close())
+}
+
+// put writes the line of r and returns the round that makes it durable.
+func (w *Writer) put(r Record) (*round, error) {
+	line, err := encode(r)
+	if err != nil {
+		return nil, err
+	}
+	w.write.Lock()
+	defer w.write.Unlock()
+	if w.torn {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = w.file.Write(line)
+	w.torn = err != nil
+	return w.next, err
+}
+
+// finish returns once mine is done. Who comes first does it for all that wait:
+// a round that is not done is the one that still takes records.
+func (w *Writer) finish(mine *round) error {
+	w.sync.Lock()
+	defer w.sync.Unlock()
+	if !mine.done {
+		w.write.Lock()
+		w.next = new(round)
+		w.write.Unlock()
+		mine.done, mine.err = true, w.file.Sync()
+	}
+	return mine.err
 }
 
 func encode(r Record) ([]byte, error) {
@@ -132,31 +171,4 @@ func encode(r Record) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes exceed %d", ErrLineTooLong, len(line), MaxLineBytes)
 	}
 	return append(line, '\n'), nil
-}
-
-func (w *Writer) enqueue(line []byte) *batch {
-	w.collect.Lock()
-	defer w.collect.Unlock()
-	w.next.lines = append(w.next.lines, line...)
-	return w.next
-}
-
-// take ends the collecting of the next batch, which is the caller's own: an
-// earlier one would have been written by now.
-func (w *Writer) take() {
-	w.collect.Lock()
-	defer w.collect.Unlock()
-	w.next = new(batch)
-}
-
-func (w *Writer) flush(b *batch) {
-	if w.torn {
-		b.lines = append([]byte{'\n'}, b.lines...)
-	}
-	_, err := w.file.Write(b.lines)
-	w.torn = err != nil
-	if err == nil {
-		err = w.file.Sync()
-	}
-	b.lines, b.written, b.err = nil, true, err
 }

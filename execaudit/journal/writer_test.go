@@ -125,6 +125,28 @@ func TestAppend(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ATT-11 a record that did not wait for the disk is written at once, and durable after what syncs next", func(t *testing.T) {
+		for name, sync := range map[string]func(*journal.Writer) error{
+			"Append": func(w *journal.Writer) error { return w.Append(journal.End(session, process, 0, at)) },
+			"Sync":   (*journal.Writer).Sync,
+			"Close":  (*journal.Writer).Close,
+		} {
+			d := newDisk()
+			w := journal.NewWriter(d)
+			if err := w.AppendUnsynced(journal.Start(session, process, at)); err != nil {
+				t.Fatal(err)
+			}
+			if written, _ := readAll(t, d.written.Bytes()); len(written) != 1 || d.syncs != 0 {
+				t.Fatalf("%d records after %d syncs, want 1 without", len(written), d.syncs)
+			}
+			if err := sync(w); err != nil {
+				t.Fatal(err)
+			}
+			if records, faults := readAll(t, d.afterCrash()); len(records) == 0 || records[0].Kind != journal.KindStart || faults != nil {
+				t.Errorf("a crash after %s leaves %v, %v", name, records, faults)
+			}
+		}
+	})
 	t.Run("a record that no reader could use is refused", func(t *testing.T) {
 		d := newDisk()
 		err := journal.NewWriter(d).Append(journal.Intent(journal.Session{Node: "n"}, nil, false, at))
@@ -161,8 +183,12 @@ func TestFaults(t *testing.T) {
 	t.Run("ATT-11 a failed sync is an error", func(t *testing.T) {
 		d := newDisk()
 		d.syncErr = errors.New("input/output error")
-		if err := journal.NewWriter(d).Append(journal.Intent(session, nil, false, at)); !errors.Is(err, d.syncErr) {
+		w := journal.NewWriter(d)
+		if err := w.Append(journal.Intent(session, nil, false, at)); !errors.Is(err, d.syncErr) {
 			t.Errorf("Append = %v, want %v", err, d.syncErr)
+		}
+		if err := w.Close(); !errors.Is(err, d.syncErr) {
+			t.Errorf("Close = %v, want %v", err, d.syncErr)
 		}
 	})
 }

@@ -45,9 +45,13 @@ func Targets(h *house.House, m house.Module) ([]Target, error) {
 	return targets, lines.Err()
 }
 
+// minimize bounds the time for making one interesting input smaller. By itself the go command takes a minute for each, which
+// is all the time that a target has.
+const minimize = "-fuzzminimizetime=1s"
+
 // Run fuzzes the target for d. What the go command prints goes to w.
 func Run(w io.Writer, h *house.House, t Target, d time.Duration) error {
-	cmd := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+d.String(), t.Package)
+	cmd := exec.Command("go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+d.String(), minimize, t.Package)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = h.Root, h.WorkEnv(), w, w
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s %s: %w", t.Package, t.Name, err)
