@@ -28,8 +28,8 @@ func newPair(t testing.TB) *pair {
 	return &pair{d, d.node.RunPod(t).Start(t, ref, cmd("sleep"))}
 }
 
-func (p *pair) lanyard(t testing.TB) {
-	s := &runtimetest.Session{Cmd: cmd("print", "x"), Env: auditID("f4a3b2c1-0000-4000-8000-000000000001")}
+func (p *pair) lanyard(t testing.TB, protocol runtimetest.Protocol) {
+	s := &runtimetest.Session{Protocol: protocol, Cmd: cmd("print", "x"), Env: auditID("f4a3b2c1-0000-4000-8000-000000000001")}
 	if p.container.MustExec(t, s); s.Out.String() != "x" {
 		t.Fatalf("output = %q", s.Out.String())
 	}
@@ -43,28 +43,24 @@ func (p *pair) floor(t testing.TB) {
 	}
 }
 
-// TestExecLatency runs the two in turns, so that both see the same machine, and prints what a whole session (gRPC, SPDY,
-// journal on disk, monitor) costs over runc alone. It judges the sessions and not the clock: the machine may be busy. The
-// fastest tenth says more then than the median.
+// TestExecLatency runs them in turns, so that all see the same machine, and prints what a whole session (gRPC, streams,
+// journal on disk, monitor) costs over runc alone, its client included. It judges the sessions and not the clock: the
+// machine may be busy. The fastest tenth says more then than the median.
 func TestExecLatency(t *testing.T) {
-	const times = 50
-	sessions, floors := newPair(t).inTurns(t, times)
-	show := func(name string, i int) {
-		t.Logf("%s of %d: session %v, runc exec %v, overhead %v", name, times, sessions[i], floors[i], sessions[i]-floors[i])
-	}
-	show("median", times/2)
-	show("fastest tenth", times/10)
-}
-
-// inTurns returns how long each took, the fastest first.
-func (p *pair) inTurns(t *testing.T, times int) (sessions, floors []time.Duration) {
+	const times = 100
+	p := newPair(t)
+	var sockets, spdy, runc []time.Duration
 	for range times {
-		sessions = append(sessions, timed(func() { p.lanyard(t) }))
-		floors = append(floors, timed(func() { p.floor(t) }))
+		sockets = append(sockets, timed(func() { p.lanyard(t, runtimetest.WebSocket) }))
+		spdy = append(spdy, timed(func() { p.lanyard(t, runtimetest.SPDY) }))
+		runc = append(runc, timed(func() { p.floor(t) }))
 	}
-	slices.Sort(sessions)
-	slices.Sort(floors)
-	return sessions, floors
+	slices.Sort(sockets)
+	slices.Sort(spdy)
+	slices.Sort(runc)
+	for name, i := range map[string]int{"median": times / 2, "fastest tenth": times / 10} {
+		t.Logf("%s of %d: runc exec %v; over it, a session takes %v by WebSocket, %v by SPDY", name, times, runc[i], sockets[i]-runc[i], spdy[i]-runc[i])
+	}
 }
 
 func timed(f func()) time.Duration {
@@ -79,7 +75,12 @@ func BenchmarkExec(b *testing.B) {
 	for _, tt := range []struct {
 		name string
 		run  func(testing.TB)
-	}{{"static/lanyard", p.lanyard}, {"static/floor", p.floor}} {
+	}{
+		{"websocket/lanyard", func(t testing.TB) { p.lanyard(t, runtimetest.WebSocket) }},
+		{"websocket/floor", p.floor},
+		{"spdy/lanyard", func(t testing.TB) { p.lanyard(t, runtimetest.SPDY) }},
+		{"spdy/floor", p.floor},
+	} {
 		b.Run(tt.name, func(b *testing.B) {
 			for b.Loop() {
 				tt.run(b)
