@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
 // Argument is the first argument by which a program knows that it is to be the reporter.
@@ -15,13 +14,9 @@ const Argument = "criconformance-reporter"
 
 // What the reporter does, as its second argument says.
 const (
-	Say    = "say"    // print a [Message] as one line of JSON
-	Linger = "linger" // the same, and stay for a moment
-	Pause  = "pause"  // do nothing until SIGTERM
+	Say   = "say"   // print a [Message] as one line of JSON
+	Pause = "pause" // do nothing until SIGTERM
 )
-
-// moment is how long the reporter stays, so that its output is through before a runtime closes the connection.
-const moment = 250 * time.Millisecond
 
 // Main does what args ask of the reporter, if they ask anything of it: args[1] must be [Argument]. It returns the exit
 // code and whether it was asked; a program that was asked does nothing else and exits with the code, which is 0, or 1
@@ -41,10 +36,6 @@ func do(args []string, stdout io.Writer) error {
 	switch {
 	case len(args) == 1 && args[0] == Say:
 		return say(stdout)
-	case len(args) == 1 && args[0] == Linger:
-		err := say(stdout)
-		time.Sleep(moment)
-		return err
 	case len(args) == 1 && args[0] == Pause:
 		ended := make(chan os.Signal, 1)
 		signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT)

@@ -207,7 +207,7 @@ func execProcess(ctx context.Context, n *node) Observation {
 	for _, w := range n.spoken() {
 		m, err := n.report(ctx, w, id, nil)
 		if err != nil {
-			return trouble(err)
+			return trouble(fmt.Errorf("exec over %s: %w", w, err))
 		}
 		if !of(m.Self).equal(of(m.First)) || m.Self.CapEff != m.First.CapEff {
 			o = o.and(broken(w.String(), a.String(), "exec'd process has %s, capabilities %s; the container's first has %s, capabilities %s",

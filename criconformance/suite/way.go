@@ -28,28 +28,15 @@ func (w way) String() string {
 // sayCommand has the reporter report.
 func sayCommand() []string { return []string{images.File, reporter.Argument, reporter.Say} }
 
-// maxCuts is how many sessions over WebSocket may end without output before that counts. The server that most runtimes
-// use may close such a connection before the output is through.
-const maxCuts = 20
-
 // report opens a session that reports.
 func (n *node) report(ctx context.Context, w way, container string, env []execaudit.Env) (m reporter.Message, err error) {
-	s := client.Session{Container: container, Command: sayCommand(), Env: env, TTY: w.tty, Protocol: w.protocol}
-	for range maxCuts {
-		out, runErr := n.client.Run(ctx, s, reporter.MaxMessage)
-		if m, err = reporter.Parse(out); err == nil && runErr == nil {
-			return m, nil
-		}
-		if runErr != nil {
-			err = runErr
-		}
-		if w.protocol == client.SPDY || len(out) > 0 || ctx.Err() != nil {
-			break
-		}
-		// Closing comes with the command's end.
-		s.Command = []string{images.File, reporter.Argument, reporter.Linger}
+	out, err := n.client.Run(ctx, client.Session{
+		Container: container, Command: sayCommand(), Env: env, TTY: w.tty, Protocol: w.protocol,
+	}, reporter.MaxMessage)
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	return reporter.Parse(out)
 }
 
 // sessionFailed is the observation of a session that did not come about. The same session without an environment did,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 
 	"k8s.io/client-go/rest"
@@ -40,8 +41,11 @@ type Session struct {
 
 // Run runs the session to its end and returns what it printed: at most limit bytes of each stream, after which it fails.
 // The error is the runtime's, the stream's, or says how the command ended.
+//
+// A session with a terminal has an input, in which nothing comes, until its end: without one, containerd 2.4 takes the
+// input of a WebSocket to be over at once, and closes the terminal before its output is through.
 func (c *Client) Run(ctx context.Context, s Session, limit int) (stdout []byte, err error) {
-	req := &runtimeapi.ExecRequest{ContainerId: s.Container, Cmd: s.Command, Tty: s.TTY, Stdout: true, Stderr: !s.TTY}
+	req := &runtimeapi.ExecRequest{ContainerId: s.Container, Cmd: s.Command, Tty: s.TTY, Stdin: s.TTY, Stdout: true, Stderr: !s.TTY}
 	if err := criwire.Write(req, s.Env); err != nil {
 		return nil, err
 	}
@@ -56,7 +60,9 @@ func (c *Client) Run(ctx context.Context, s Session, limit int) (stdout []byte, 
 	out, stderr := bounded{limit: limit}, bounded{limit: limit}
 	options := remotecommand.StreamOptions{Stdout: &out, Stderr: &stderr, Tty: s.TTY}
 	if s.TTY {
-		options.Stderr = nil
+		input, end := io.Pipe()
+		defer end.Close()
+		options.Stdin, options.Stderr = input, nil
 	}
 	if err := executor.StreamWithContext(ctx, options); err != nil {
 		return out.Bytes(), withStderr(err, stderr.Bytes())
