@@ -68,10 +68,11 @@ func (l *ledger) learn(t *testing.T, answers []attribution.Answer) {
 	unseen := l.unseen()
 	for i := range answers {
 		e := &answers[i].Event
-		if l.owner[e.Process] != nil || e.Kind != attribution.Fork {
-			continue
+		if l.owner[e.Process] == nil && e.Kind == attribution.Fork {
+			l.owner[e.Process] = l.owner[e.Parent]
 		}
-		if l.owner[e.Process] = l.owner[e.Parent]; l.owner[e.Process] == nil {
+		// A process can end after its environment was read, and before its command line was.
+		if l.owner[e.Process] == nil && e.Command == "" {
 			l.owner[e.Process] = unseen[start{e.Process.StartTicks, answers[i].AuditID}]
 		}
 	}
@@ -186,7 +187,7 @@ func (sum *tally) name(t *testing.T, a *attribution.Answer, s *played) {
 	switch {
 	case s == nil:
 		sum.wrong++
-		t.Errorf("%v of %+v names %s, and no session says that it is its", a.Event.Kind, a.Event.Process, a.Session.User.Name)
+		t.Errorf("%v %q of %+v names %s, and no session says that it is its", a.Event.Kind, a.Event.Command, a.Event.Process, a.Session.User.Name)
 	case a.Session.User.Name != userName(s.user) || a.Session.AuditID != s.id:
 		sum.wrong++
 		t.Errorf("%s: %v %q names %s, want %s", s.name(), a.Event.Kind, a.Event.Command, a.Session.User.Name, userName(s.user))

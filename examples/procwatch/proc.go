@@ -19,8 +19,17 @@ const (
 	maxStatBytes    = 4 << 10 // 4 KiB
 )
 
-func procFile(pid int, name string, limit int64) ([]byte, error) {
-	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), name))
+// entry is a process's folder in /proc. While it is open its files are of that process, or cannot be read any more,
+// whoever has the PID by then.
+type entry struct{ *os.Root }
+
+func entryOf(pid int) (entry, error) {
+	dir, err := os.OpenRoot(filepath.Join("/proc", strconv.Itoa(pid)))
+	return entry{dir}, err
+}
+
+func (e entry) read(name string, limit int64) ([]byte, error) {
+	f, err := e.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +48,16 @@ type life struct {
 
 // lifeOf returns false when the process is gone.
 func lifeOf(pid int) (l life, ok bool) {
-	b, err := procFile(pid, "stat", maxStatBytes)
+	e, err := entryOf(pid)
+	if err != nil {
+		return l, false
+	}
+	defer e.Close()
+	return e.life()
+}
+
+func (e entry) life() (l life, ok bool) {
+	b, err := e.read("stat", maxStatBytes)
 	if err != nil {
 		return l, false
 	}
@@ -59,9 +77,14 @@ var containerName = regexp.MustCompile(`(?:^|[^0-9a-f])([0-9a-f]{64})(?:[^0-9a-f
 // container returns the CRI ID of the process's container, "" on the host; false when the process ends or is gone, or is
 // not the one that started then.
 func container(pid int, ticks uint64) (string, bool) {
-	b, err := procFile(pid, "cgroup", maxStatBytes)
-	// Asked after the reading, because the process may have ended before it.
-	now, ok := lifeOf(pid)
+	e, err := entryOf(pid)
+	if err != nil {
+		return "", false
+	}
+	defer e.Close()
+	b, err := e.read("cgroup", maxStatBytes)
+	// Asked after the reading, because the process may have begun to end before it.
+	now, ok := e.life()
 	return containerIn(string(b)), err == nil && ok && !now.exiting && now.ticks == ticks
 }
 
@@ -78,22 +101,36 @@ func containerIn(cgroups string) string {
 	return ""
 }
 
-// auditID returns what the process's environment claims, the first entry as getenv finds it; "" for nothing.
-func auditID(pid int) string {
-	b, err := procFile(pid, "environ", maxEnvironBytes)
+// program returns what the environment of the process that started then claims as audit ID, and its command line; what
+// cannot be read is empty.
+func program(pid int, ticks uint64) (auditID string, argv []string) {
+	e, err := entryOf(pid)
+	if err != nil {
+		return "", nil
+	}
+	defer e.Close()
+	if now, ok := e.life(); !ok || now.ticks != ticks {
+		return "", nil
+	}
+	return e.auditID(), e.argv()
+}
+
+// auditID returns the first entry of the name, as getenv finds it; "" for none.
+func (e entry) auditID() string {
+	b, err := e.read("environ", maxEnvironBytes)
 	if err != nil {
 		return ""
 	}
-	for entry := range bytes.SplitSeq(b, []byte{0}) {
-		if value, ok := bytes.CutPrefix(entry, []byte(execaudit.AuditIDName+"=")); ok {
+	for variable := range bytes.SplitSeq(b, []byte{0}) {
+		if value, ok := bytes.CutPrefix(variable, []byte(execaudit.AuditIDName+"=")); ok {
 			return string(value)
 		}
 	}
 	return ""
 }
 
-func argv(pid int) []string {
-	b, err := procFile(pid, "cmdline", maxArgvBytes)
+func (e entry) argv() []string {
+	b, err := e.read("cmdline", maxArgvBytes)
 	if err != nil || len(b) == 0 {
 		return nil
 	}

@@ -130,7 +130,7 @@ func (w *Watcher) execed(n notice) error {
 	l := w.line(attribution.Exec, p, at)
 	l.FirstImage = p.images == 1
 	if w.chosen(p.container) {
-		l.AuditID, l.Argv = auditID(p.pid), argv(p.pid)
+		l.AuditID, l.Argv = program(p.pid, p.ticks)
 	}
 	return w.tell(l)
 }
