@@ -63,17 +63,13 @@ func DecodeRequest(data []byte) (Request, error) {
 // Source: KEP-2133; Kubernetes 1.36, ExecPlugin.
 func DecodeResponse(data []byte, want string) (Response, error) {
 	var wire wireResponse
-	// The version comes first: an answer in another version has fields of its own.
-	var header struct {
-		APIVersion string `json:"apiVersion"`
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &header); err != nil {
-		return Response{}, malformed(err)
-	}
-	if header.APIVersion != want {
-		return Response{}, &MessageError{Reason: "apiVersion of the response is not " + want, Kind: ErrVersion}
-	}
 	strict, err := kjson.UnmarshalStrict(data, &wire)
+	if err != nil || len(strict) > 0 || wire.APIVersion != want {
+		// The version comes first: an answer in another version has fields of its own.
+		if err := checkVersion(data, want); err != nil {
+			return Response{}, err
+		}
+	}
 	switch {
 	case err != nil:
 		return Response{}, malformed(err)
@@ -86,6 +82,19 @@ func DecodeResponse(data []byte, want string) (Response, error) {
 		return Response{}, ErrCacheKeyType // without the value, which is the plugin's text
 	}
 	return wire.response(), nil
+}
+
+func checkVersion(data []byte, want string) error {
+	var header struct {
+		APIVersion string `json:"apiVersion"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &header); err != nil {
+		return malformed(err)
+	}
+	if header.APIVersion != want {
+		return &MessageError{Reason: "apiVersion of the response is not " + want, Kind: ErrVersion}
+	}
+	return nil
 }
 
 func (w wireResponse) response() Response {

@@ -50,8 +50,8 @@ func (f *flights[K, V]) start(ctx context.Context, key K, run func(context.Conte
 	}
 	f.running[key] = current
 	go func() {
-		defer cancel()
 		current.value, current.err = run(ctx)
+		cancel()
 		f.mu.Lock()
 		f.forget(key, current)
 		f.mu.Unlock()

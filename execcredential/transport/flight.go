@@ -48,8 +48,8 @@ func (s *shared) launch(mode execcredential.InteractiveMode) *flight {
 	s.pool.runs.Add(1)
 	go func() {
 		defer s.pool.runs.Done()
-		defer cancel(nil)
 		credential, err := s.run(ctx, mode)
+		cancel(nil)
 		s.land(f, credential, err)
 	}()
 	return f

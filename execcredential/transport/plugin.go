@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"os"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/internal/pluginexec"
@@ -16,7 +18,7 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 		return nil, err
 	}
 	defer done()
-	path, err := pluginexec.Lookup(s.config.Command)
+	path, err := s.resolve()
 	if denied := options.Policy.Check(s.config.Command, path, pluginexec.Lookup); denied != nil {
 		return nil, denied
 	}
@@ -24,7 +26,7 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 		options.Metrics.called(err)
 		return nil, err
 	}
-	info, err := execcredential.Info(s.config, s.cluster, stdin != nil)
+	info, err := s.info[stdin != nil]()
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +44,14 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 	credential, err := answer(ctx, command, s.config.APIVersion)
 	options.Metrics.called(err)
 	return credential, err
+}
+
+// resolve returns the file to run. A path needs no look at it unless a policy wants one: starting it says as much.
+func (s *shared) resolve() (string, error) {
+	if allowed := s.pool.options.Policy.Type; strings.ContainsRune(s.config.Command, os.PathSeparator) && (allowed == "" || allowed == execcredential.AllowAll) {
+		return s.config.Command, nil
+	}
+	return pluginexec.Lookup(s.config.Command)
 }
 
 func answer(ctx context.Context, command pluginexec.Command, version string) (*execcredential.Credential, error) {

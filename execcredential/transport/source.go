@@ -26,6 +26,7 @@ type shared struct {
 	config  execcredential.ExecConfig      // without Env
 	env     func() []execcredential.EnvVar // a function, which no formatting looks into
 	cluster *execcredential.Cluster
+	info    map[bool]func() (string, error) // by whether the run is interactive; made once
 	hints   hints
 	users   int // guarded by pool.mu
 
@@ -57,11 +58,16 @@ func newShared(pool *Pool, config execcredential.ExecConfig, cluster *execcreden
 		copied := *cluster
 		s.cluster = &copied
 	}
+	s.info = map[bool]func() (string, error){false: s.infoOf(false), true: s.infoOf(true)}
 	s.login.Backoff = pool.options.Backoff
 	if config.InteractiveMode != execcredential.Never && pool.options.Terminal != nil {
 		s.login.FreeRefusals = 1 // each run may be somebody's login
 	}
 	return s
+}
+
+func (s *shared) infoOf(interactive bool) func() (string, error) {
+	return sync.OnceValues(func() (string, error) { return execcredential.Info(s.config, s.cluster, interactive) })
 }
 
 // Credential returns a usable credential, and runs the plugin when there is none at hand.

@@ -5,6 +5,7 @@ package pluginexec
 import (
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 )
 
@@ -23,14 +24,15 @@ func ownGroup() *syscall.SysProcAttr {
 // killGroup kills the group that leader was started in. One that is gone is no fault.
 func killGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
 
-func hasControllingTerminal() bool {
-	terminal, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY, 0)
+// hasControllingTerminal asks once: a process that has one loses it only by leaving its session.
+var hasControllingTerminal = sync.OnceValue(func() bool {
+	terminal, err := syscall.Open("/dev/tty", syscall.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
-	terminal.Close()
+	_ = syscall.Close(terminal)
 	return true
-}
+})
 
 func signalOf(exit *exec.ExitError) syscall.Signal {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -12,6 +12,7 @@ type pipe struct {
 	reader, writer *os.File
 	into           io.Writer
 	done           chan struct{}
+	err            error // why the reader ended; nil at the end of file. Set before done is closed
 }
 
 func newPipe(into io.Writer) (*pipe, error) {
@@ -24,7 +25,7 @@ func (p *pipe) start() {
 	_ = p.writer.Close()
 	go func() {
 		defer close(p.done)
-		_, _ = io.Copy(p.into, p.reader)
+		_, p.err = io.Copy(p.into, p.reader)
 	}()
 }
 
@@ -37,7 +38,9 @@ func (p *pipe) finish(wait time.Duration) {
 	default:
 		p.await(wait)
 	}
-	drain(p.into, p.reader)
+	if p.err != nil {
+		drain(p.into, p.reader)
+	}
 }
 
 // await returns once the reader has come to the end, or after wait.

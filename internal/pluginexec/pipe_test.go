@@ -2,6 +2,7 @@ package pluginexec
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ func TestPipeKeepsWhatWasWrittenInTime(t *testing.T) {
 	if err := p.reader.SetReadDeadline(time.Now().Add(-time.Second)); err != nil {
 		t.Skipf("pipes have no deadline here: %v", err)
 	}
+	p.err = os.ErrDeadlineExceeded
 	close(p.done) // the reader that had no turn
 	p.finish(0)
 	if got.Len() != answer {

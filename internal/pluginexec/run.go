@@ -71,23 +71,32 @@ func Run(ctx context.Context, command Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, &CancelledError{Path: command.Path, Err: context.Cause(ctx)}
 	}
-	ctx, cancel := limited(ctx, command.Timeout)
-	defer cancel(nil)
-	stdout := &bounded{limit: command.stdoutLimit(), overflow: func() { cancel(errOverflow) }}
+	growStack()
+	watcher := newGuard(command)
+	stdout := &bounded{limit: command.stdoutLimit(), overflow: func() { watcher.end(errOverflow) }}
 	stderr := &tail{}
 	output, err := newPipe(stdout)
 	if err != nil {
 		return Result{}, startError(command.Path, err)
 	}
 	process := build(command, output.writer, stderr)
+	input, err := prefilled(command.Stdin)
+	if err != nil {
+		output.abandon()
+		return Result{}, startError(command.Path, err)
+	}
+	if input != nil {
+		process.Stdin = input
+		defer input.Close()
+	}
 	if err := process.Start(); err != nil {
 		output.abandon()
 		return Result{}, startError(command.Path, err)
 	}
+	watcher.watch(ctx, process.Process, command.Timeout)
 	output.start()
-	release := guard(ctx, command, process.Process)
 	err = process.Wait()
-	release()
+	reason := watcher.leave()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		output.finish(0) // standard error has waited already
 	} else {
@@ -99,29 +108,14 @@ func Run(ctx context.Context, command Command) (Result, error) {
 	if process.ProcessState != nil && process.ProcessState.Success() {
 		return Result{Stdout: stdout.data, Stderr: stderr.data}, nil
 	}
-	return Result{}, ended(ctx, command, process, stderr.data, err)
+	return Result{}, ended(reason, command, process, stderr.data, err)
 }
-
-var (
-	errOverflow = errors.New("output limit")
-	errTimeout  = errors.New("time limit")
-)
 
 func (c Command) stdoutLimit() int64 {
 	if c.MaxStdout > 0 {
 		return c.MaxStdout
 	}
 	return MaxStdout
-}
-
-// limited returns a context that ends at the limit with errTimeout as its cause, and a function that ends it for another.
-func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	if limit <= 0 {
-		return ctx, cancel
-	}
-	timed, stop := context.WithTimeoutCause(ctx, limit, errTimeout)
-	return timed, func(cause error) { cancel(cause); stop() }
 }
 
 func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
@@ -150,16 +144,15 @@ func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
 	return process
 }
 
-// ended names the reason of an end without success. A cause of the context counts only here: a process that
-// finished well just before its limit has finished well.
-func ended(ctx context.Context, command Command, process *exec.Cmd, stderr []byte, err error) error {
-	cause := context.Cause(ctx)
+// ended names the reason of an end without success. The guard's counts only here: a process that finished well just before its
+// limit has finished well.
+func ended(reason error, command Command, process *exec.Cmd, stderr []byte, err error) error {
 	var exit *exec.ExitError
 	switch {
-	case errors.Is(cause, errTimeout):
+	case errors.Is(reason, errTimeout):
 		return &TimeoutError{Path: command.Path, Limit: command.Timeout, Stderr: stderr}
-	case cause != nil:
-		return &CancelledError{Path: command.Path, Err: cause, Stderr: stderr}
+	case reason != nil:
+		return &CancelledError{Path: command.Path, Err: reason, Stderr: stderr}
 	case errors.As(err, &exit):
 		return &ExitError{Path: command.Path, Code: exit.ExitCode(), Signal: signalOf(exit), Stderr: stderr}
 	}

@@ -32,6 +32,15 @@ func TestRunPassesEverythingOn(t *testing.T) {
 			t.Errorf("Run = %q, %v, want %q", got.Stdout, err, want)
 		}
 	})
+	t.Run("standard input of any size is whole", func(t *testing.T) {
+		for _, size := range []int{0, 1, 4096, 4097, 1 << 20} {
+			input := strings.Repeat("x", size)
+			got, err := pluginexec.Run(t.Context(), pluginexec.Command{Path: script(t, `cat`), Env: os.Environ(), Stdin: []byte(input)})
+			if err != nil || string(got.Stdout) != input {
+				t.Errorf("Run with %d bytes of input = %d bytes, %v", size, len(got.Stdout), err)
+			}
+		}
+	})
 	t.Run("without standard input the process reads end of file", func(t *testing.T) {
 		got, err := pluginexec.Run(t.Context(), pluginexec.Command{Path: script(t, `cat; echo done`)})
 		if err != nil || string(got.Stdout) != "done\n" {
