@@ -31,7 +31,11 @@ func (f *faults) add(err error) {
 }
 
 func (f *faults) sum() {
-	if f.count > 0 {
+	switch f.count {
+	case 0:
+	case 1:
+		fmt.Fprintln(f.w, "1 fault; the answers are from the rest")
+	default:
 		fmt.Fprintf(f.w, "%d faults; the answers are from the rest\n", f.count)
 	}
 }
