@@ -108,11 +108,30 @@ func (t *groupTable) add(r row) {
 	t.hits = slices.Insert(t.hits, at, h)
 }
 
-// groups appends the hits as groups of the image.
-func (t *groupTable) groups(into []Group) []Group {
+// merge returns the groups that are asked for and those of the image, ascending by ID and each once. It sorts asked.
+func (t *groupTable) merge(asked []Group) []Group {
+	slices.SortStableFunc(asked, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
+	out := make([]Group, 0, len(asked)+len(t.hits))
 	names := string(t.names)
 	for _, h := range t.hits {
-		into = append(into, Group{ID: h.gid, Origin: OriginImage, ImageName: names[h.start:h.end]})
+		for len(asked) > 0 && asked[0].ID <= h.gid {
+			out = join(out, asked[0])
+			asked = asked[1:]
+		}
+		out = join(out, Group{ID: h.gid, Origin: OriginImage, ImageName: names[h.start:h.end]})
 	}
-	return into
+	for _, g := range asked {
+		out = join(out, g)
+	}
+	return out
+}
+
+// join appends g, or adds its reasons to the last group when that has the same ID.
+func join(groups []Group, g Group) []Group {
+	if n := len(groups); n > 0 && groups[n-1].ID == g.ID {
+		groups[n-1].Origin |= g.Origin
+		groups[n-1].ImageName = cmp.Or(groups[n-1].ImageName, g.ImageName)
+		return groups
+	}
+	return append(groups, g)
 }

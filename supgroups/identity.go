@@ -1,7 +1,6 @@
 package supgroups
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -78,19 +77,4 @@ func (id Identity) Under(p Policy) Identity {
 	}
 	id.Groups = groups
 	return id
-}
-
-// merge sorts groups and joins the reasons of equal IDs, in place. Of several image names the first stays.
-func merge(groups []Group) []Group {
-	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
-	out := groups[:0]
-	for _, g := range groups {
-		if n := len(out); n > 0 && out[n-1].ID == g.ID {
-			out[n-1].Origin |= g.Origin
-			out[n-1].ImageName = cmp.Or(out[n-1].ImageName, g.ImageName)
-			continue
-		}
-		out = append(out, g)
-	}
-	return out
 }

@@ -117,9 +117,9 @@ func (s *scan) readGroup(file io.Reader) error {
 }
 
 func (s *scan) identity() (Identity, error) {
-	groups := make([]Group, 0, len(s.req.SupplementalGroups)+2+len(s.group.hits))
-	groups = append(groups, Group{ID: s.who.group.ID, Origin: OriginPrimary})
-	groups = merge(s.group.groups(s.req.appendGroups(groups)))
+	var few [8]Group
+	asked := s.req.appendGroups(append(few[:0], Group{ID: s.who.group.ID, Origin: OriginPrimary}))
+	groups := s.group.merge(asked)
 	if len(groups) > MaxGroups {
 		return Identity{}, fmt.Errorf("%w: %d exceed %d", ErrTooManyGroups, len(groups), MaxGroups)
 	}

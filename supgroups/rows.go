@@ -2,7 +2,9 @@ package supgroups
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
+	"math/bits"
 )
 
 const (
@@ -118,12 +120,26 @@ var newline = []byte{'\n'}
 // rowAround returns the bounds of the row that holds block[i], without its newline, and where the next row starts. That is
 // always after i, also when i is at the newline: a name that is asked for may begin with one.
 func rowAround(block []byte, i int) (start, end, next int) {
-	start = bytes.LastIndexByte(block[:i], '\n') + 1
+	start = lastNewline(block[:i]) + 1
 	end = bytes.IndexByte(block[i:], '\n')
 	if end < 0 {
 		return start, len(block), len(block)
 	}
 	return start, i + end, i + end + 1
+}
+
+// lastNewline is bytes.LastIndexByte for a newline, eight bytes at a time instead of one.
+func lastNewline(b []byte) int {
+	const newlines, low = 0x0a0a0a0a0a0a0a0a, 0x7f7f7f7f7f7f7f7f
+	for len(b) >= 8 {
+		w := binary.LittleEndian.Uint64(b[len(b)-8:]) ^ newlines
+		// The high bit of each byte that is zero, and of no other.
+		if zero := ^((w&low + low) | w | low); zero != 0 {
+			return len(b) - 8 + (bits.Len64(zero)-1)/8
+		}
+		b = b[:len(b)-8]
+	}
+	return bytes.LastIndexByte(b, '\n')
 }
 
 // lineAt returns the line number of the row that starts at block[start], the block's first row having number line.
