@@ -175,13 +175,13 @@ func TestUpgradeTables(t *testing.T) {
 				t.Errorf("the API server does not reach the kubelet: %s", got.err)
 			}
 		}
-		t.Run("KAZ-8 non fine-grained permissions: "+row.name, func(t *testing.T) {
+		t.Run("KAZ-8 STK-7 non fine-grained permissions: "+row.name, func(t *testing.T) {
 			server(t)
 			if code, body := c.ask(t, "node", "tok-proxy", http.MethodGet, "/pods/"); code != http.StatusOK {
 				t.Errorf("workload with nodes/proxy: HTTP %d: %s", code, body)
 			}
 		})
-		t.Run("KAZ-8 fine-grained permissions: "+row.name, func(t *testing.T) {
+		t.Run("KAZ-8 STK-7 fine-grained permissions: "+row.name, func(t *testing.T) {
 			server(t)
 			if code, body := c.ask(t, "node", "tok-pods", http.MethodGet, "/pods/"); (code == http.StatusOK) != row.fine {
 				t.Errorf("workload with nodes/pods: HTTP %d: %s, want it to reach the kubelet: %v", code, body, row.fine)

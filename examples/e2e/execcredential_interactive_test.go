@@ -31,14 +31,14 @@ func (l *logins) interactive(t *testing.T) {
 		clientcmdapi.AlwaysExecInteractiveMode, clientcmdapi.IfAvailableExecInteractiveMode, clientcmdapi.NeverExecInteractiveMode,
 	} {
 		asked := m != clientcmdapi.NeverExecInteractiveMode
-		t.Run("ECR-5 ECR-24 KEP-541 integration: TTY forwarding between client and executable works, and all InteractiveMode values are supported: kubectl, "+string(m), func(t *testing.T) {
+		t.Run("ECR-5 ECR-24 STK-7 KEP-541 integration: TTY forwarding between client and executable works, and all InteractiveMode values are supported: kubectl, "+string(m), func(t *testing.T) {
 			user := "kubectl-" + string(m)
 			shown := onTerminal(t, l.user(t, user, login.Certificate, lasting, mode(m)), "auth", "whoami", "-o", "jsonpath=<{.status.userInfo.username}>")
 			if prompted := strings.Contains(shown, "Password of "+user+": "); prompted != asked || strings.Contains(shown, "<"+user+">") != asked {
 				t.Errorf("the terminal showed %q, want a prompt and the user: %v", shown, asked)
 			}
 		})
-		t.Run("ECR-5 ECR-24 KEP-541 integration: TTY forwarding works, and all InteractiveMode values are supported: our transport, "+string(m), func(t *testing.T) {
+		t.Run("ECR-5 ECR-24 STK-7 KEP-541 integration: TTY forwarding works, and all InteractiveMode values are supported: our transport, "+string(m), func(t *testing.T) {
 			person, terminal := openPTY(t)
 			if _, err := person.WriteString(loginPassword + "\n"); err != nil {
 				t.Fatal(err)
@@ -52,13 +52,13 @@ func (l *logins) interactive(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ECR-5 KEP-541 integration: executables requiring interactive prompts fail gracefully in kubectl without a terminal", func(t *testing.T) {
+	t.Run("ECR-5 STK-7 KEP-541 integration: executables requiring interactive prompts fail gracefully in kubectl without a terminal", func(t *testing.T) {
 		got := kubectl(t, l.user(t, "nobody", login.Certificate, lasting, mode(clientcmdapi.AlwaysExecInteractiveMode)), "get", "configmaps")
 		if got.code == 0 || !strings.Contains(got.err, "standard input is not a terminal") {
 			t.Errorf("kubectl: exit %d: %s", got.code, got.err)
 		}
 	})
-	t.Run("ECR-5 KEP-541 integration: kubectl commands and exec credential plugins do not fight for standard input", func(t *testing.T) {
+	t.Run("ECR-5 STK-7 KEP-541 integration: kubectl commands and exec credential plugins do not fight for standard input", func(t *testing.T) {
 		const manifest = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"from-stdin","namespace":"default"}}`
 		file := l.user(t, "piping", login.Certificate, lasting, func(c *clientcmdapi.ExecConfig) { c.InteractiveMode = clientcmdapi.IfAvailableExecInteractiveMode })
 		cmd := exec.CommandContext(t.Context(), parts.Need(t, "kubectl")[0], "--kubeconfig", file, "create", "--validate=false", "-f", "-")

@@ -15,7 +15,7 @@ import (
 
 // measured reads a client's metrics as Prometheus does.
 func (l *logins) measured(t *testing.T) {
-	t.Run("ECR-14 KEP-541 integration: metrics are reported as they should", func(t *testing.T) {
+	t.Run("ECR-14 STK-7 KEP-541 integration: metrics are reported as they should", func(t *testing.T) {
 		recorder, registry, clock := metrics.New(), prometheus.NewPedanticRegistry(), &turned{}
 		registry.MustRegister(recorder.Collectors()...)
 		pool := newPool(t, transport.Options{Now: clock.now, Metrics: recorder.Recorders()})

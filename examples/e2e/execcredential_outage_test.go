@@ -30,7 +30,7 @@ func (l *logins) outage(t *testing.T) {
 	l.service.SetDown(true)
 	defer l.service.SetDown(false)
 	clock.turn()
-	t.Run("ECR-13 KEP-541 integration: executables are not called in a hot loop during transient failure", func(t *testing.T) {
+	t.Run("ECR-13 STK-7 KEP-541 integration: executables are not called in a hot loop during transient failure", func(t *testing.T) {
 		started := time.Now()
 		failed := hammer(t, client, 1500*time.Millisecond)
 		most := runsWithin(time.Since(started))
@@ -38,7 +38,7 @@ func (l *logins) outage(t *testing.T) {
 			t.Errorf("%d requests failed after %d logins, want one to %d", failed, got, most)
 		}
 	})
-	t.Run("ECR-13 KEP-541 integration: shared informers, transient failures are correctly retried", func(t *testing.T) {
+	t.Run("ECR-13 STK-7 KEP-541 integration: shared informers, transient failures are correctly retried", func(t *testing.T) {
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "meanwhile", Labels: map[string]string{"for": user}}}
 		if _, err := l.Admin().CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func (l *logins) outage(t *testing.T) {
 		l.service.SetDown(false)
 		await(t, "the informer to see what happened meanwhile", func() bool { return slices.Contains(seen.all(), "add meanwhile") })
 	})
-	t.Run("ECR-5 KEP-541 integration: shared informers, executables requiring interactive prompts fail gracefully", l.prompting)
+	t.Run("ECR-5 STK-7 KEP-541 integration: shared informers, executables requiring interactive prompts fail gracefully", l.prompting)
 }
 
 // hammer asks from several callers for that long and returns how many requests

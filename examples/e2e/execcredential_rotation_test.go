@@ -29,13 +29,13 @@ const rotations = 50
 // rotation replaces credentials while informers watch.
 func (l *logins) rotation(t *testing.T) {
 	for _, kind := range []login.Kind{login.Certificate, login.Token} {
-		t.Run(fmt.Sprintf("ECR-18 ECR-8 KEP-541 integration: shared informers, credential rotation does not cause issues: %d times the %s", rotations, kind), func(t *testing.T) {
+		t.Run(fmt.Sprintf("ECR-18 ECR-8 STK-7 KEP-541 integration: shared informers, credential rotation does not cause issues: %d times the %s", rotations, kind), func(t *testing.T) {
 			t.Parallel()
 			user := "rotating-" + string(kind)
 			l.rotate(t, user, kind, 0)
 			l.checkConnections(t, user)
 		})
-		t.Run(fmt.Sprintf("ECR-18 KEP-541 integration: shared informers, %d times the %s while watches end and are opened anew", rotations, kind), func(t *testing.T) {
+		t.Run(fmt.Sprintf("ECR-18 STK-7 KEP-541 integration: shared informers, %d times the %s while watches end and are opened anew", rotations, kind), func(t *testing.T) {
 			t.Parallel()
 			l.rotate(t, "reopening-"+string(kind), kind, 1)
 		})

@@ -30,7 +30,7 @@ func (l *logins) static(t *testing.T) {
 			a.ClientCertificateData, a.ClientKeyData = alice.ClientCertificateData, alice.ClientKeyData
 		}},
 	} {
-		t.Run("ECR-15 KEP-541 integration: "+form.name+" auth wins over the plugin", func(t *testing.T) {
+		t.Run("ECR-15 STK-7 KEP-541 integration: "+form.name+" auth wins over the plugin", func(t *testing.T) {
 			file := l.user(t, "static", login.Certificate, lasting)
 			config, err := clientcmd.LoadFromFile(file)
 			if err != nil {
