@@ -108,10 +108,13 @@ func (t *groupTable) add(r row) {
 	t.hits = slices.Insert(t.hits, at, h)
 }
 
-// merge returns the groups that are asked for and those of the image, ascending by ID and each once. It sorts asked.
-func (t *groupTable) merge(asked []Group) []Group {
+// merge returns the primary group, those the request names, and those of the image, ascending by ID and each once.
+func (t *groupTable) merge(req *Request, primary uint32) []Group {
+	// What is asked for waits at the end of the result, which grows towards it and never past what has been taken.
+	all := make([]Group, len(t.hits), len(t.hits)+len(req.SupplementalGroups)+2)
+	asked := req.appendGroups(append(all, Group{ID: primary, Origin: OriginPrimary}))[len(t.hits):]
 	slices.SortStableFunc(asked, func(a, b Group) int { return cmp.Compare(a.ID, b.ID) })
-	out := make([]Group, 0, len(asked)+len(t.hits))
+	out := all[:0]
 	names := string(t.names)
 	for _, h := range t.hits {
 		for len(asked) > 0 && asked[0].ID <= h.gid {

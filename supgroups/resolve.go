@@ -117,9 +117,7 @@ func (s *scan) readGroup(file io.Reader) error {
 }
 
 func (s *scan) identity() (Identity, error) {
-	var few [8]Group
-	asked := s.req.appendGroups(append(few[:0], Group{ID: s.who.group.ID, Origin: OriginPrimary}))
-	groups := s.group.merge(asked)
+	groups := s.group.merge(&s.req, s.who.group.ID)
 	if len(groups) > MaxGroups {
 		return Identity{}, fmt.Errorf("%w: %d exceed %d", ErrTooManyGroups, len(groups), MaxGroups)
 	}

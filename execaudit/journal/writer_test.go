@@ -28,6 +28,7 @@ var (
 // disk is a journal.File that knows what a crash would leave.
 type disk struct {
 	mu      sync.Mutex
+	wrote   *sync.Cond // something was written
 	written bytes.Buffer
 	durable int // bytes of written that a crash leaves
 	syncs   int
@@ -36,11 +37,16 @@ type disk struct {
 	onSync  func()
 }
 
-func newDisk() *disk { return &disk{room: -1} }
+func newDisk() *disk {
+	d := &disk{room: -1}
+	d.wrote = sync.NewCond(&d.mu)
+	return d
+}
 
 func (d *disk) Write(b []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	defer d.wrote.Broadcast()
 	if d.room >= 0 && len(b) > d.room {
 		n, _ := d.written.Write(b[:d.room])
 		d.room = 0
@@ -70,14 +76,10 @@ func (*disk) Close() error { return nil }
 
 // awaitLines returns once so many lines are written.
 func (d *disk) awaitLines(want int) {
-	for {
-		d.mu.Lock()
-		lines := bytes.Count(d.written.Bytes(), []byte("\n"))
-		d.mu.Unlock()
-		if lines == want {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for bytes.Count(d.written.Bytes(), []byte("\n")) < want {
+		d.wrote.Wait()
 	}
 }
 

@@ -44,16 +44,14 @@ func (g *guard) watch(ctx context.Context, process *os.Process, limit time.Durat
 	}
 }
 
-// end kills the process.
+// end kills the process, unless that is done already.
 func (g *guard) end(reason error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.process == nil {
+	if g.process == nil || g.reason != nil {
 		return
 	}
-	if g.reason == nil {
-		g.reason = reason
-	}
+	g.reason = reason
 	g.kill(g.process)
 }
 

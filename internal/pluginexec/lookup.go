@@ -70,10 +70,15 @@ func startError(path string, err error) error {
 	switch {
 	case errors.Is(err, syscall.E2BIG):
 		return &StartError{Path: path, Err: errors.Join(ErrTooLarge, syscall.E2BIG)}
-	case errors.Is(err, fs.ErrNotExist) && unexecutable(path) == "":
+	case isAbsent(err) && unexecutable(path) == "":
 		return &LookupError{Command: path, Kind: ErrNotFound, Err: fs.ErrNotExist}
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
+	case isAbsent(err), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		return &LookupError{Command: path, Path: path, Kind: ErrNotExecutable, Err: err}
 	}
 	return &StartError{Path: path, Err: err}
+}
+
+// isAbsent knows both of os/exec's words for it: on Windows a name without extension is searched for at the start.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound)
 }
