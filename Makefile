@@ -13,6 +13,22 @@ CONTAINERD_VERSION    := v2.4.2
 IAM_PLUGIN_VERSION    := v0.6.13
 ECR_PLUGIN_VERSION    := v1.37.0
 
+# The stamp carries the version, so that a new pin builds anew.
+STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
+	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
+
+# The components that the tests of one module run; a module that is not listed needs none. The tools' tests run those of every
+# other module.
+ECR := $(filter %/ecr-credential-provider-$(ECR_PLUGIN_VERSION),$(STAMPS))
+IAM := $(filter %/aws-iam-authenticator-$(IAM_PLUGIN_VERSION),$(STAMPS))
+NEEDS_credprovider            := $(ECR)
+NEEDS_execcredential          := $(IAM)
+NEEDS_execaudit               := debian
+NEEDS_execaudit/attribution   := debian
+NEEDS_execaudit/cmd/execaudit := debian
+NEEDS_examples                := parts
+NEEDS_tools                   := parts
+
 demo: parts
 	@$(BIN)/lanyard-stack demo
 
@@ -23,7 +39,8 @@ stack: parts
 cost: parts
 	@$(BIN)/lanyard-stack cost
 
-test: $(HOUSE) parts
+# make test [M=module]: one module's tests wait only for the real components that they run.
+test: $(HOUSE) $(if $(M),$(NEEDS_$(M)),parts)
 	@$(HOUSE) test $(M)
 
 # make trace [M=FAMILY]
@@ -63,10 +80,6 @@ $(HOUSE): $(shell find tools -name '*.go' -o -name go.mod -o -name go.sum)
 $(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
 	@cd tools && GOWORK=off GOBIN=$(BIN) go install tool
 	@touch $(BIN)/staticcheck $(BIN)/gofumpt
-
-# The stamp carries the version, so that a new pin builds anew.
-STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
-	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
 
 parts: $(STAMPS) debian commands
 
