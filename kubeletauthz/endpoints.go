@@ -18,6 +18,7 @@ func Endpoints() []Endpoint {
 	const o = OldestMinor
 	return []Endpoint{
 		{"GET", "/pods", o, "the pods bound to the node, as a v1 PodList"},
+		{"GET", "/allocatedPods", allocatedMinor, "the pods with the resources allocated to them, as a v1 PodList (gate KubeletAllocatedPodsEndpoint)"},
 		{"GET", "/runningpods/", o, "the pods the container runtime runs, as a v1 PodList"},
 		{"GET", "/healthz", o, "ok when every check passes"},
 		{"GET", "/healthz/ping", o, "ok when the kubelet answers"},

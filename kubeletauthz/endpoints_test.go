@@ -25,6 +25,13 @@ func TestEndpoints(t *testing.T) {
 			}
 		}
 	})
+	t.Run("KAZ-2 /allocatedPods is listed from 1.37 on", func(t *testing.T) {
+		if !slices.ContainsFunc(all, func(e kubeletauthz.Endpoint) bool {
+			return e.Method == "GET" && e.Path == "/allocatedPods" && e.Since == 37
+		}) {
+			t.Error("Endpoints has no GET /allocatedPods since 1.37")
+		}
+	})
 	t.Run("each is complete, clean and listed once", func(t *testing.T) {
 		for i, e := range all {
 			if e.Answers == "" || !kubeletauthz.Clean(e.Path, "") || e.Since < kubeletauthz.OldestMinor || e.Since > kubeletauthz.NewestMinor {

@@ -25,9 +25,10 @@ func (s subresource) String() string {
 type feature uint8
 
 const (
-	featureFine     feature = 1 << iota // the KubeletFineGrainedAuthz gate is on
-	featureZpages                       // statusz and flagz have subresources of their own
-	featureHardened                     // commands need create
+	featureFine      feature = 1 << iota // the KubeletFineGrainedAuthz gate is on
+	featureZpages                        // statusz and flagz have subresources of their own
+	featureHardened                      // commands need create
+	featureAllocated                     // /allocatedPods is mapped
 )
 
 // family is what the paths below one first segment have in common.
@@ -43,6 +44,8 @@ func familyOf(segment string) family {
 	switch segment {
 	case "pods", "runningpods":
 		return family{own: subPods, needs: featureFine, shared: true}
+	case "allocatedPods":
+		return family{own: subPods, needs: featureFine | featureAllocated, shared: true}
 	case "healthz":
 		return family{own: subHealthz, needs: featureFine, shared: true}
 	case "configz":

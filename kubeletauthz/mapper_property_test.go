@@ -31,7 +31,7 @@ func options() *rapid.Generator[kubeletauthz.Options] {
 // anyPath draws paths made of the pieces that routers disagree on.
 func anyPath() *rapid.Generator[string] {
 	pieces := []string{
-		"/", "//", ".", "..", "pods", "runningpods", "healthz", "metrics", "stats", "logs", "checkpoint", "exec", "run",
+		"/", "//", ".", "..", "pods", "allocatedPods", "runningpods", "healthz", "metrics", "stats", "logs", "checkpoint", "exec", "run",
 		"attach", "portForward", "configz", "flagz", "statusz", "spec", "%2f", "%2F", "%5c", "%2e", "%", ";", `\`, "é", "x", "\x00", " ",
 	}
 	return rapid.Custom(func(t *rapid.T) string {
@@ -60,6 +60,9 @@ func slowMap(o kubeletauthz.Options, p string) []string {
 	alone := map[string]string{"/stats": "stats", "/metrics": "metrics", "/logs": "log", "/checkpoint": "checkpoint"}
 	if o.Minor >= 33 {
 		alone["/statusz"], alone["/flagz"] = "statusz", "configz"
+	}
+	if o.Minor >= 37 {
+		fine["/allocatedPods"] = "pods"
 	}
 	for prefix, sub := range alone {
 		if below(prefix) {

@@ -105,6 +105,43 @@ func TestPathTable(t *testing.T) {
 	}
 }
 
+// TestAllocatedPods is the one path whose mapping changed after 1.33, so the columns of the table do not have it.
+func TestAllocatedPods(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		want string // from 1.37 on; proxy before
+	}{
+		{"/allocatedPods", "pods proxy"},
+		{"/allocatedPods/", "pods proxy"},
+		{"/allocatedPods/x", "pods proxy"},
+		{"/allocatedpods", "proxy"},
+		{"/allocatedPodsx", "proxy"},
+		{"/allocatedPods/..", "proxy"},
+		{"/allocatedPods/%2F", "proxy"},
+	} {
+		for minor := kubeletauthz.OldestMinor; minor <= kubeletauthz.NewestMinor; minor++ {
+			want := "proxy"
+			if minor >= 37 {
+				want = c.want
+			}
+			t.Run("KAZ-2 "+minor.String()+" "+c.path, func(t *testing.T) {
+				got := mapper(t, kubeletauthz.Options{Minor: minor}).Map("GET", c.path, "")
+				if subs := strings.Join(got.Subresources(), " "); subs != want || got.Verb() != "get" {
+					t.Errorf("Map(GET, %q) = %s %q, want get %q", c.path, got.Verb(), subs, want)
+				}
+			})
+		}
+	}
+	t.Run("KAZ-2 the gate that 1.32 to 1.36 have does not bring it", func(t *testing.T) {
+		for minor := kubeletauthz.Minor(32); minor <= 36; minor++ {
+			m := mapper(t, kubeletauthz.Options{Minor: minor, Gate: kubeletauthz.GateOn})
+			if subs := m.Map("GET", "/allocatedPods", "").Subresources(); !slices.Equal(subs, []string{"proxy"}) {
+				t.Errorf("%s: Map(GET, /allocatedPods) = %q, want proxy", minor, subs)
+			}
+		}
+	})
+}
+
 func TestAttributesOfTheNode(t *testing.T) {
 	m := mapper(t, kubeletauthz.Options{Node: "node-1"})
 	for method, verb := range map[string]string{

@@ -21,6 +21,9 @@ const gateMinor Minor = 32
 // betaMinor is the first version where the gate is on by default, and the first that knows statusz and flagz.
 const betaMinor Minor = 33
 
+// allocatedMinor is the first version that maps /allocatedPods, whether or not its gate KubeletAllocatedPodsEndpoint serves it.
+const allocatedMinor Minor = 37
+
 // lockedMinor is the first version where the gate cannot be switched off.
 const lockedMinor Minor = 36
 

@@ -56,6 +56,9 @@ func (o Options) features() feature {
 	if o.Minor >= betaMinor {
 		has |= featureZpages
 	}
+	if o.Minor >= allocatedMinor {
+		has |= featureAllocated
+	}
 	if o.HardenedVerbs {
 		has |= featureHardened
 	}

@@ -69,6 +69,7 @@ func TestNeeds(t *testing.T) {
 		{"what always stood alone", "/metrics/cadvisor,/stats/summary,/logs/x", 31, "get nodes/log, get nodes/metrics, get nodes/stats"},
 		{"several paths of one subresource", "/pods,/runningpods/,/healthz/ping", 33, "get nodes/healthz, get nodes/pods"},
 		{"statusz is not served before 1.33", "/statusz", 31, "get nodes/statusz"},
+		{"allocatedPods is not served before 1.37", "/allocatedPods", 31, "get nodes/pods"},
 		{"flagz is configz", "/flagz", 31, "get nodes/configz"},
 		{"flagz beside configz on old clusters", "/flagz,/configz", 31, "get nodes/configz, get nodes/proxy"},
 		{"a WebSocket exec", "GET /exec/a/b/c", 37, "get nodes/proxy"},
