@@ -3,7 +3,6 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,7 @@ type LineError struct {
 }
 
 // ErrNotJSON is in a LineError for a line that is not a JSON object with a
-// record's field types: among others one that a crash left unfinished.
+// record's field types, each at most once: among others one that a crash left unfinished.
 var ErrNotJSON = errors.New("not a journal record in JSON")
 
 // Error returns "NAME:LINE: what is wrong".
@@ -52,7 +51,8 @@ func NewReader(r io.Reader, name string) *Reader {
 //   - io.EOF, plain, at the end
 //   - whatever r returns
 //
-// Empty lines are skipped. Fields it does not know are ignored.
+// Empty lines are skipped. Fields it does not know are ignored; so are those whose
+// key differs from a known one in case.
 func (r *Reader) Next() (Record, error) {
 	for {
 		line, err := r.readLine()
@@ -69,7 +69,7 @@ func (r *Reader) Next() (Record, error) {
 
 func (r *Reader) decode(line []byte) (Record, error) {
 	var record Record
-	if json.Unmarshal(line, &record) != nil {
+	if !decodeExact(line, &record) {
 		return Record{}, r.lineError(ErrNotJSON) // json's own error repeats content
 	}
 	if err := record.Validate(); err != nil {

@@ -196,6 +196,52 @@ func TestReader(t *testing.T) {
 			t.Errorf("faults %s, want %s", got, want)
 		}
 	})
+	t.Run("EXA-39 keys match exactly", func(t *testing.T) {
+		for _, line := range []string{
+			strings.Replace(good, `"version"`, `"VERSION"`, 1),
+			strings.Replace(good, `"execID"`, `"execid"`, 1),
+			strings.Replace(good, `"kind"`, `"\u212aind"`, 1), // a Kelvin sign, which folds to k
+			strings.Replace(good, `"node"`, `"Node"`, 1),
+			strings.Replace(good, `"exitCode"`, `"EXITCODE"`, 1),
+		} {
+			records, faults := readAll(t, []byte(line))
+			if len(records) != 0 || len(faults) != 1 || !errors.Is(faults[0], journal.ErrInvalidRecord) {
+				t.Errorf("read %v, %v from %s", records, faults, line)
+			}
+		}
+		want, _ := readAll(t, []byte(good))
+		for _, other := range []string{`"EXECID":"x"`, `"ExitCode":7`, `"PID":1`, `"Argv":["x"]`, `"TIME":"x"`, `"Session":{"node":"x"}`, `"AUDITID":{}`, `"later":1`} {
+			line := strings.TrimSuffix(good, "}") + "," + other + "}"
+			if records, faults := readAll(t, []byte(line)); faults != nil || !reflect.DeepEqual(records, want) {
+				t.Errorf("read %+v, %v from %s, want %+v", records, faults, line, want)
+			}
+		}
+	})
+	t.Run("EXA-39 a key that comes twice makes the line no record, since readers disagree on which counts", func(t *testing.T) {
+		for _, twice := range []string{`"execID":"x"`, `"auditID":"x","auditID":"y"`, `"\u0065xecID":"e"`} {
+			line := strings.TrimSuffix(good, "}") + "," + twice + "}"
+			if records, faults := readAll(t, []byte(line)); len(records) != 0 || len(faults) != 1 || !errors.Is(faults[0], journal.ErrNotJSON) {
+				t.Errorf("read %v, %v from %s", records, faults, line)
+			}
+		}
+	})
+	t.Run("EXA-39 every field that is written is read", func(t *testing.T) {
+		code := 3
+		full := journal.Record{
+			Version: journal.Version, Kind: journal.KindEnd, Time: at, Session: session, Process: process, Argv: []string{"a", ""},
+			ArgvTruncated: true, TTY: true, ExitCode: &code, Reason: "why",
+		}
+		for i, v := 0, reflect.ValueOf(full); i < v.NumField(); i++ {
+			if v.Field(i).IsZero() {
+				t.Fatalf("field %s of the test's record is not set", v.Type().Field(i).Name)
+			}
+		}
+		d := newDisk()
+		mustAppend(t, journal.NewWriter(d), full)
+		if records, faults := readAll(t, d.written.Bytes()); faults != nil || len(records) != 1 || !reflect.DeepEqual(records[0], full) {
+			t.Errorf("read %+v, %v, want %+v", records, faults, full)
+		}
+	})
 	t.Run("a line without end", func(t *testing.T) {
 		long := `{"version":1,"x":"` + strings.Repeat("x", 3*journal.MaxLineBytes)
 		records, faults := readAll(t, []byte(good+"\n"+long+"\n"+good+"\n"+long))

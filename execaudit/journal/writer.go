@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -15,12 +13,14 @@ import (
 // escapes in it.
 const MaxLineBytes = 1 << 20 // 1 MiB
 
-// Errors of Open, Append and AppendUnsynced.
+// Errors of a Writer's methods.
 var (
-	// ErrNotRegular: the path is not a regular file.
-	ErrNotRegular = errors.New("journal is not a regular file")
 	// ErrLineTooLong: the record's line is longer than MaxLineBytes.
 	ErrLineTooLong = errors.New("journal record too long")
+	// ErrSyncFailed: the file could not be synced, now or earlier. What it took
+	// since the sync before may be lost, and a later sync that succeeds would not
+	// say so. So the Writer writes nothing any more; Close it and Open anew.
+	ErrSyncFailed = errors.New("journal could not be synced")
 )
 
 // File is what a Writer needs of an *os.File.
@@ -35,9 +35,10 @@ type File interface {
 type Writer struct {
 	file File
 
-	write sync.Mutex // held by the one who writes; guards torn and next
-	torn  bool       // the last line may lack its newline
-	next  *round     // of the records written from now on
+	write  sync.Mutex // held by the one who writes; guards what follows
+	torn   bool       // the last line may lack its newline
+	next   *round     // of the records written from now on
+	failed error      // of the sync that failed
 
 	sync sync.Mutex // held by the one who syncs; guards what is in a round
 }
@@ -48,48 +49,10 @@ type round struct {
 	err  error
 }
 
-// Open returns a Writer on the file at path, created with mode 0600 when it is
-// not there, its name then synced into its directory. A last line that a crash
-// left unfinished is closed with a newline, never removed, and reported by
-// readers as malformed. To rotate, rename the file and Open anew.
-func Open(path string) (*Writer, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	torn, err := endsTorn(file)
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	w := NewWriter(file)
-	w.torn = torn
-	return w, nil
-}
-
 // NewWriter returns a Writer that appends to file, which is empty or ends in a
 // newline. The Writer owns file from now on.
 func NewWriter(file File) *Writer {
 	return &Writer{file: file, next: new(round)}
-}
-
-// endsTorn reports whether the last byte of file is not a newline.
-func endsTorn(file *os.File) (bool, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return false, err
-	}
-	if !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%w: %s", ErrNotRegular, file.Name())
-	}
-	if info.Size() == 0 {
-		return false, nil
-	}
-	last := make([]byte, 1)
-	_, err = file.ReadAt(last, info.Size()-1)
-	return last[0] != '\n', err
 }
 
 // Append writes r and returns once it is on disk. A runtime that cannot append
@@ -97,7 +60,8 @@ func endsTorn(file *os.File) (bool, error) {
 //
 // Errors: Record.Validate's, ErrLineTooLong, or the file's. After an error of
 // the file the record may be there or not, whole or torn; later records stand
-// on lines of their own.
+// on lines of their own, and readers report a torn one. A failed sync sticks:
+// its error, which unwraps to ErrSyncFailed, is that of every later call.
 func (w *Writer) Append(r Record) error {
 	mine, err := w.put(r)
 	if err != nil {
@@ -116,7 +80,7 @@ func (w *Writer) AppendUnsynced(r Record) error {
 }
 
 // Sync returns once all records written before it are on disk, or with the
-// file's error.
+// file's error, which sticks as Append's does.
 func (w *Writer) Sync() error {
 	w.write.Lock()
 	mine := w.next
@@ -124,7 +88,8 @@ func (w *Writer) Sync() error {
 	return w.finish(mine)
 }
 
-// Close syncs and closes the file. No other call may be in progress.
+// Close syncs and closes the file, so that another Writer may have it. No other
+// call may be in progress.
 func (w *Writer) Close() error {
 	return errors.Join(w.Sync(), w.file.Close())
 }
@@ -137,10 +102,16 @@ func (w *Writer) put(r Record) (*round, error) {
 	}
 	w.write.Lock()
 	defer w.write.Unlock()
+	if w.failed != nil {
+		return nil, w.failed
+	}
 	if w.torn {
 		line = append([]byte{'\n'}, line...)
 	}
-	_, err = w.file.Write(line)
+	n, err := w.file.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
 	w.torn = err != nil
 	return w.next, err
 }
@@ -151,12 +122,29 @@ func (w *Writer) finish(mine *round) error {
 	w.sync.Lock()
 	defer w.sync.Unlock()
 	if !mine.done {
-		w.write.Lock()
-		w.next = new(round)
-		w.write.Unlock()
-		mine.done, mine.err = true, w.file.Sync()
+		mine.done, mine.err = true, w.syncRound()
 	}
 	return mine.err
+}
+
+// syncRound begins the next round and syncs what was written so far, unless a sync
+// has failed: after that the file's own Sync would lie.
+func (w *Writer) syncRound() error {
+	w.write.Lock()
+	w.next = new(round)
+	failed := w.failed
+	w.write.Unlock()
+	if failed != nil {
+		return failed
+	}
+	err := w.file.Sync()
+	if err == nil {
+		return nil
+	}
+	w.write.Lock()
+	defer w.write.Unlock()
+	w.failed = fmt.Errorf("%w: %w", ErrSyncFailed, err)
+	return w.failed
 }
 
 func encode(r Record) ([]byte, error) {

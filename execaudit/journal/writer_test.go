@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +203,94 @@ func TestFaults(t *testing.T) {
 			t.Errorf("Close = %v, want %v", err, d.syncErr)
 		}
 	})
+	t.Run("EXA-39 a short write without an error is one", func(t *testing.T) {
+		d := &forgetful{disk: newDisk()}
+		w := journal.NewWriter(d)
+		if err := w.Append(journal.Intent(session, nil, false, at)); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("Append = %v, want %v", err, io.ErrShortWrite)
+		}
+		mustAppend(t, w, journal.End(session, process, 0, at))
+		records, faults := readAll(t, d.written.Bytes())
+		if len(records) != 1 || records[0].Kind != journal.KindEnd || len(faults) != 1 {
+			t.Errorf("read %v, %v", records, faults)
+		}
+	})
+}
+
+// forgetful is a disk that loses the second half of the first write and does not say so.
+type forgetful struct {
+	*disk
+	lost bool
+}
+
+func (f *forgetful) Write(b []byte) (int, error) {
+	if !f.lost {
+		f.lost = true
+		b = b[:len(b)/2]
+	}
+	return f.disk.Write(b)
+}
+
+// TestStickyError: a disk that could not keep what it took once says later that all is well, though it kept nothing.
+func TestStickyError(t *testing.T) {
+	broken := errors.New("input/output error")
+	calls := map[string]func(*journal.Writer) error{
+		"Append":         func(w *journal.Writer) error { return w.Append(journal.End(session, process, 0, at)) },
+		"AppendUnsynced": func(w *journal.Writer) error { return w.AppendUnsynced(journal.End(session, process, 0, at)) },
+		"Sync":           (*journal.Writer).Sync,
+		"Close":          (*journal.Writer).Close,
+	}
+	failed := func(t *testing.T, d *disk) *journal.Writer {
+		t.Helper()
+		w := journal.NewWriter(d)
+		d.syncErr = broken
+		if err := w.Append(journal.Intent(session, nil, false, at)); !errors.Is(err, broken) {
+			t.Fatalf("Append = %v, want %v", err, broken)
+		}
+		d.syncErr = nil
+		return w
+	}
+	for name, call := range calls {
+		t.Run("EXA-39 a failed sync sticks: "+name, func(t *testing.T) {
+			d := newDisk()
+			w := failed(t, d)
+			before := d.written.Len()
+			if err := call(w); !errors.Is(err, broken) || !errors.Is(err, journal.ErrSyncFailed) {
+				t.Errorf("%s after a failed sync = %v, want %v", name, err, broken)
+			}
+			if d.syncs != 0 || d.written.Len() != before {
+				t.Errorf("%d more syncs and %d more bytes after a failed sync, want none", d.syncs, d.written.Len()-before)
+			}
+		})
+	}
+	t.Run("EXA-39 a record that waited for the sync that failed is not taken for durable", func(t *testing.T) {
+		d := newDisk()
+		w := journal.NewWriter(&failsOnce{disk: d, err: broken})
+		late := make(chan error, 1)
+		d.onSync = func() {
+			d.onSync = nil
+			go func() { late <- w.Append(journal.End(session, process, 0, at)) }()
+			d.awaitLines(2)
+		}
+		if err := w.Append(journal.Intent(session, nil, false, at)); !errors.Is(err, broken) {
+			t.Errorf("Append = %v, want %v", err, broken)
+		}
+		if err := <-late; !errors.Is(err, broken) {
+			t.Errorf("Append beside it = %v, want %v", err, broken)
+		}
+	})
+}
+
+// failsOnce is a disk whose first sync fails and whose later ones say that all is well.
+type failsOnce struct {
+	*disk
+	err error
+}
+
+func (f *failsOnce) Sync() error {
+	err := f.err
+	f.err = nil
+	return errors.Join(f.disk.Sync(), err)
 }
 
 func TestAppendConcurrently(t *testing.T) {
@@ -254,80 +339,6 @@ func TestSharedSync(t *testing.T) {
 		late.Wait()
 		if records, faults := readAll(t, d.afterCrash()); len(records) != 3 || faults != nil || d.syncs != 2 {
 			t.Errorf("%d records, faults %v after %d syncs, want 3 after 2", len(records), faults, d.syncs)
-		}
-	})
-}
-
-func TestOpen(t *testing.T) {
-	open := func(t *testing.T, path string) *journal.Writer {
-		t.Helper()
-		w, err := journal.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = w.Close() })
-		return w
-	}
-	t.Run("ATT-11 it only grows", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "journal")
-		mustAppend(t, open(t, path), journal.Intent(session, nil, false, at))
-		before, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mustAppend(t, open(t, path), journal.Start(session, process, at))
-		after, err := os.ReadFile(path)
-		if err != nil || !bytes.HasPrefix(after, before) || len(after) == len(before) {
-			t.Errorf("%q became %q, %v", before, after, err)
-		}
-	})
-	t.Run("ATT-11 a torn tail is kept, reported, and harms no other record", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "journal")
-		mustAppend(t, open(t, path), journal.Intent(session, nil, false, at))
-		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, append(whole, whole[:40]...), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		mustAppend(t, open(t, path), journal.Start(session, process, at))
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records, faults := readAll(t, data)
-		if len(records) != 2 || records[1].Kind != journal.KindStart || len(faults) != 1 || faults[0].Error() != "journal:2: not a journal record in JSON" {
-			t.Errorf("read %v, %v from\n%s", records, faults, data)
-		}
-	})
-	t.Run("only its owner may read it", func(t *testing.T) {
-		if runtime.GOOS == "windows" {
-			t.Skip("Windows has no mode bits")
-		}
-		path := filepath.Join(t.TempDir(), "journal")
-		open(t, path)
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("mode %v, %v", info.Mode(), err)
-		}
-	})
-	t.Run("a folder is no journal", func(t *testing.T) {
-		if w, err := journal.Open(t.TempDir()); err == nil {
-			_ = w.Close()
-			t.Error("Open of a folder returned nil")
-		}
-	})
-	t.Run("a device is no journal", func(t *testing.T) {
-		if runtime.GOOS == "windows" {
-			t.Skip("Windows has no /dev/null")
-		}
-		if _, err := journal.Open(os.DevNull); !errors.Is(err, journal.ErrNotRegular) {
-			t.Errorf("Open(%s) = %v, want %v", os.DevNull, err, journal.ErrNotRegular)
-		}
-	})
-	t.Run("no such folder", func(t *testing.T) {
-		if _, err := journal.Open(filepath.Join(t.TempDir(), "none", "journal")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("Open = %v, want %v", err, os.ErrNotExist)
 		}
 	})
 }
