@@ -129,6 +129,27 @@ func TestReviewer(t *testing.T) {
 	})
 }
 
+func TestABrokenAuthorizerDenies(t *testing.T) {
+	spec := authorize.Spec(apiserver.User(jane), kubeletauthz.Attribute{Verb: "get", Resource: "nodes", Subresource: "pods"})
+	for name, a := range map[string]apiserver.Unconditional{
+		"one that panics": authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+			panic("broken")
+		}),
+		"nil":                       nil,
+		"rules over no source":      apiserver.RBAC(rbac.New(nil)),
+		"an authorizer without one": authorizer.AuthorizerFunc(nil),
+	} {
+		t.Run("KAZ-20 "+name, func(t *testing.T) {
+			cache := authorize.NewCache(apiserver.Reviewer(a), authorize.CacheOptions{})
+			got, err := cache.Review(t.Context(), spec)
+			var fault *authorize.PanicError
+			if !errors.As(err, &fault) || got.Allowed {
+				t.Errorf("Review = %+v, %v, want a PanicError", got, err)
+			}
+		})
+	}
+}
+
 func TestRBAC(t *testing.T) {
 	bind := func(name, role string) *rbacv1.ClusterRoleBinding {
 		return &rbacv1.ClusterRoleBinding{

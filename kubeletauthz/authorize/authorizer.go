@@ -38,14 +38,15 @@ type Verdict struct {
 
 // Authorize asks the attributes in order and allows the request with the first that is allowed.
 //
-// It returns a refusal and an [*Error] as soon as a question has no answer: the Reviewer's error, or [ErrContradiction];
-// later attributes are then not asked, even if they would be allowed. No attributes are a refusal.
+// It returns a refusal and an [*Error] as soon as a question has no answer: the Reviewer's error, [ErrContradiction],
+// [ErrNoReviewer], a [*PanicError] when the Reviewer panics, or the context's error when an allow comes after the context has
+// ended; later attributes are then not asked, even if they would be allowed. No attributes are a refusal.
 func (a *Authorizer) Authorize(ctx context.Context, user User, attributes kubeletauthz.Attributes) (Verdict, error) {
 	var refusals []string
 	for attribute := range attributes.All() {
-		status, err := a.reviewer.Review(ctx, Spec(user, attribute))
-		if err == nil && status.Allowed && status.Denied {
-			err = ErrContradiction
+		status, err := ask(ctx, a.reviewer, Spec(user, attribute))
+		if err == nil && status.Allowed {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return Verdict{}, &Error{Attribute: attribute, Err: err}

@@ -2,6 +2,7 @@ package authorize
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -18,6 +19,10 @@ const (
 // MaxReasonBytes is how much of an answer's reason and of its evaluation error is remembered.
 const MaxReasonBytes = 1 << 10 // 1 KiB
 
+// MaxOverdue is how many reviews may be overdue at once, that is without an answer after their timeout, or after their last
+// caller left, before a Cache starts no more.
+const MaxOverdue = 1 << 10
+
 // shards is how many locks the cache has. Which one a question takes is decided by its hash.
 const shards = 64
 
@@ -29,7 +34,8 @@ type CacheOptions struct {
 	DenyTTL time.Duration
 	// Entries is how many answers are remembered at most; the least recently used go first. Below 1 is DefaultEntries.
 	Entries int
-	// Timeout bounds one review, whoever waits for it. Below 1 is DefaultTimeout.
+	// Timeout bounds one review, whoever waits for it and whether or not the Reviewer looks at its context: an answer that
+	// comes later never counts. Below 1 is DefaultTimeout.
 	Timeout time.Duration
 	// Now is the clock that answers age by; nil is time.Now.
 	Now func() time.Time
@@ -40,11 +46,16 @@ type CacheOptions struct {
 //
 // The whole question is the key: user, UID, groups in their order, extra and every attribute. Equal questions at the same
 // time are asked once. Errors are never remembered, nor is an answer that contradicts itself.
+//
+// A Reviewer that panics denies, as an error. One that does not return denies at the timeout; its goroutine stays until it
+// returns, because Go cannot end it, and what it then says is dropped. With [MaxOverdue] of those no review is started: what
+// is not remembered gets [ErrOverdue] until one returns. Reviews whose callers still wait are bounded by the callers.
 type Cache struct {
 	reviewer          Reviewer
 	allowTTL, denyTTL time.Duration
 	timeout           time.Duration
 	now               func() time.Time
+	overdue           atomic.Int64 // reviews that were settled before the reviewer returned
 	shards            [shards]shard
 }
 
@@ -87,27 +98,44 @@ func orDefault(d, byDefault time.Duration) time.Duration {
 // Review returns the remembered answer, or waits for one.
 //
 // It returns the context's error as soon as the context ends; the review goes on for others who wait for it, and is
-// cancelled when nobody is left. Otherwise the error is the Reviewer's, the timeout's, or [ErrContradiction].
+// cancelled when nobody is left. Otherwise the error is the Reviewer's, [context.DeadlineExceeded] for the timeout,
+// [ErrContradiction], [ErrOverdue], [ErrNoReviewer], or a [*PanicError].
 func (c *Cache) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
+	if c.reviewer == nil {
+		return authorizationv1.SubjectAccessReviewStatus{}, ErrNoReviewer
+	}
 	k := keyOf(&spec)
 	s := &c.shards[k[0]%shards]
 	now := c.now()
-	s.mu.Lock()
-	if status, found := s.get(k, now); found {
-		s.mu.Unlock()
+	if status, found := s.recall(k, now); found {
 		return status, nil
 	}
 	if err := ctx.Err(); err != nil {
-		s.mu.Unlock()
 		return authorizationv1.SubjectAccessReviewStatus{}, err
+	}
+	status, f, err := c.join(ctx, s, k, spec, now)
+	if f == nil {
+		return status, err
+	}
+	return c.wait(ctx, s, k, f)
+}
+
+// join returns the review of a question that is under way, or a new one; nil with an answer that came meanwhile or an error.
+func (c *Cache) join(ctx context.Context, s *shard, k key, spec authorizationv1.SubjectAccessReviewSpec, now time.Time) (authorizationv1.SubjectAccessReviewStatus, *flight, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if status, found := s.get(k, now); found {
+		return status, nil, nil
 	}
 	f := s.flights[k]
 	if f == nil {
-		f = c.start(ctx, s, k, spec, now)
+		var err error
+		if f, err = c.start(ctx, s, k, spec, now); err != nil {
+			return authorizationv1.SubjectAccessReviewStatus{}, nil, err
+		}
 	}
 	f.waiting++
-	s.mu.Unlock()
-	return s.wait(ctx, k, f)
+	return authorizationv1.SubjectAccessReviewStatus{}, f, nil
 }
 
 // Len is how many answers are remembered now, expired ones that nobody asked about since included.

@@ -8,7 +8,8 @@ import (
 )
 
 // Reviewer answers a SubjectAccessReview. It must be safe for concurrent use, return soon after its context
-// ends, and neither keep nor change the spec.
+// ends, and neither keep nor change the spec. One that does not return, or panics, allows nothing: see [Cache] and
+// [Authorizer.Authorize].
 //
 // A nil error means that the status is an answer: Allowed, Denied, or neither, which is no opinion. An error means that
 // there is none, whatever the status says.
@@ -19,8 +20,11 @@ type Reviewer interface {
 // ReviewerFunc is a function as a Reviewer.
 type ReviewerFunc func(context.Context, authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
 
-// Review calls the function.
+// Review calls the function; a nil one gives [ErrNoReviewer].
 func (f ReviewerFunc) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
+	if f == nil {
+		return authorizationv1.SubjectAccessReviewStatus{}, ErrNoReviewer
+	}
 	return f(ctx, spec)
 }
 

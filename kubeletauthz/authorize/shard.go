@@ -31,6 +31,13 @@ func (s *shard) init(room int) {
 	s.ends.prev, s.ends.next = &s.ends, &s.ends
 }
 
+// recall is get with the lock taken.
+func (s *shard) recall(k key, now time.Time) (authorizationv1.SubjectAccessReviewStatus, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.get(k, now)
+}
+
 // get returns an answer that has not expired, and drops one that has.
 func (s *shard) get(k key, now time.Time) (authorizationv1.SubjectAccessReviewStatus, bool) {
 	e := s.entries[k]

@@ -7,6 +7,8 @@
 //
 // Refusals have the kubelet's own status codes and bodies, which agents and dashboards read: 401 Unauthorized; 403 Forbidden
 // with user, verb and subresources; 500 when a question had no answer. Whatever goes wrong, the next handler does not run.
+// An Authenticator or an Authorizer that panics refuses as one that returns an error; a panic of the next handler is left to
+// the server.
 //
 // The guard stands directly around the router: anything between the two that rewrites the path would run another handler
 // than the one that was asked for. It passes the ResponseWriter on as it is, so WebSocket and SPDY upgrades work. With

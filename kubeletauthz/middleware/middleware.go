@@ -36,7 +36,7 @@ type Options struct {
 	Authorizer Authorizer
 	// Mapper maps requests to attributes; the zero value maps as a kubelet without fine-grained authorization.
 	Mapper kubeletauthz.Mapper
-	// Logger, when set, gets faults at level error and refusals, with the reasons that no response carries, at level debug.
+	// Logger, when set, gets faults at level error (of a panic the stack, not the value) and refusals, with the reasons that no response carries, at level debug.
 	Logger *slog.Logger
 }
 
@@ -64,19 +64,19 @@ type guard struct {
 
 // ServeHTTP authenticates, authorizes and hands on.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	user, known, err := g.Authenticator.Authenticate(r)
+	user, known, err := g.authenticate(r)
 	if err != nil {
-		g.Logger.ErrorContext(r.Context(), "unable to authenticate the request", "error", err)
+		g.logFault(r, "unable to authenticate the request", err)
 	}
 	if err != nil || !known {
 		refuse(w, http.StatusUnauthorized, unauthorized)
 		return
 	}
 	attributes := g.Mapper.Map(r.Method, r.URL.Path, r.URL.RawPath)
-	verdict, err := g.Authorizer.Authorize(r.Context(), user, attributes)
+	verdict, err := g.authorize(r, user, attributes)
 	switch {
 	case err != nil:
-		g.Logger.ErrorContext(r.Context(), "authorization error", "user", user.Name, "error", err)
+		g.logFault(r, "authorization error", err, "user", user.Name)
 		refuse(w, http.StatusInternalServerError, fault(user, attributes, err))
 	case !verdict.Allowed:
 		g.Logger.DebugContext(r.Context(), "forbidden", "user", user.Name, "verb", attributes.Verb(),
