@@ -6,13 +6,13 @@
 package ratio
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 )
 
 // The names of the contenders that are not peers.
@@ -25,94 +25,114 @@ const (
 // each contender, over every round.
 type Point struct {
 	Name       string
-	Contenders []string // in the order in which they first ran
-	Nanos      map[string][]float64
-	Allocs     map[string]float64
+	Contenders []string             // in the order in which they first ran
+	Nanos      map[string][]float64 // one for each round
+	Allocs     map[string]float64   // absent where they were not counted
 }
 
-var benchLine = regexp.MustCompile(`^(Benchmark\S+?)/([^/\s]+?)(?:-\d+)?\s+\d+\s+([0-9.]+) ns/op(.*)$`)
-
-var allocs = regexp.MustCompile(`([0-9.]+) allocs/op`)
-
 // Parse reads the output of `go test -bench`, of any number of rounds. Points come
-// in the order in which they first ran; lines that are no result are passed over.
+// in the order in which they first ran; lines that are not results are ignored. A
+// result that cannot be read is an error that names its line.
 func Parse(in io.Reader) ([]*Point, error) {
 	var points []*Point
 	byName := map[string]*Point{}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		m := benchLine.FindStringSubmatch(lines.Text())
-		if m == nil {
+	results := benchfmt.NewReader(in, "benchmarks")
+	for results.Scan() {
+		if broken, ok := results.Result().(*benchfmt.SyntaxError); ok {
+			return nil, broken
+		}
+		result, ok := results.Result().(*benchfmt.Result)
+		if !ok {
 			continue
 		}
-		nanos, err := strconv.ParseFloat(m[3], 64)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m[1], err)
+		name, contender, ok := cutLast(result.Name)
+		nanos, timed := result.Value("sec/op")
+		if !ok || !timed {
+			continue
 		}
-		p := byName[m[1]]
+		p := byName[name]
 		if p == nil {
-			p = &Point{Name: m[1], Nanos: map[string][]float64{}, Allocs: map[string]float64{}}
-			byName[m[1]] = p
+			p = &Point{Name: name, Nanos: map[string][]float64{}, Allocs: map[string]float64{}}
+			byName[name] = p
 			points = append(points, p)
 		}
-		p.add(m[2], nanos, m[4])
+		p.add(contender, nanos*1e9)
+		if n, counted := result.Value("allocs/op"); counted {
+			p.Allocs[contender] = n
+		}
 	}
-	return points, lines.Err()
+	return points, results.Err()
 }
 
-func (p *Point) add(contender string, nanos float64, rest string) {
+// cutLast splits a benchmark's name at its last slash and drops the number of
+// processors.
+func cutLast(name benchfmt.Name) (point, contender string, ok bool) {
+	base, parts := name.Parts()
+	text := string(base)
+	for _, part := range parts {
+		if part[0] == '/' {
+			text += string(part)
+		}
+	}
+	at := strings.LastIndexByte(text, '/')
+	if at < 0 {
+		return "", "", false
+	}
+	return text[:at], text[at+1:], true
+}
+
+func (p *Point) add(contender string, nanos float64) {
 	if p.Nanos[contender] == nil {
 		p.Contenders = append(p.Contenders, contender)
 	}
 	p.Nanos[contender] = append(p.Nanos[contender], nanos)
-	if m := allocs.FindStringSubmatch(rest); m != nil {
-		if n, err := strconv.ParseFloat(m[1], 64); err == nil {
-			p.Allocs[contender] = n
-		}
-	}
-}
-
-// Median returns the median nanoseconds of the contender, and false if it did not
-// run.
-func (p *Point) Median(contender string) (float64, bool) {
-	rounds := slices.Sorted(slices.Values(p.Nanos[contender]))
-	if len(rounds) == 0 {
-		return 0, false
-	}
-	return rounds[len(rounds)/2], true
 }
 
 // Print writes one line for each point: our median, how many times the floor that
-// is, and how many times ours each peer costs.
+// is, and how many times ours each peer costs. Each median and each ratio has its
+// spread; a ratio is that of the two in the same round.
 func Print(w io.Writer, points []*Point) {
 	for _, p := range points {
-		ours, ok := p.Median(Ours)
-		if !ok {
+		if len(p.Nanos[Ours]) == 0 {
 			fmt.Fprintf(w, "%s: %s did not run\n", p.Name, Ours)
 			continue
 		}
-		fmt.Fprintf(w, "%-55s %s %s", strings.TrimPrefix(p.Name, "Benchmark"), Ours, p.figure(Ours))
-		if floor, ok := p.Median(Floor); ok {
-			fmt.Fprintf(w, " | floor %s (ours %.2fx)", p.figure(Floor), ours/floor)
+		fmt.Fprintf(w, "%-45s %s %s", p.Name, Ours, p.figure(Ours))
+		if len(p.Nanos[Floor]) > 0 {
+			fmt.Fprintf(w, " | floor %s (ours %s)", p.figure(Floor), p.ratio(Ours, Floor))
 		}
 		for _, c := range p.Contenders {
-			if c == Ours || c == Floor {
-				continue
+			if c != Ours && c != Floor {
+				fmt.Fprintf(w, " | %s %s (%s ours)", c, p.figure(c), p.ratio(c, Ours))
 			}
-			peer, _ := p.Median(c)
-			fmt.Fprintf(w, " | %s %s (%.2fx ours)", c, p.figure(c), peer/ours)
 		}
 		fmt.Fprintln(w)
 	}
 }
 
-// figure is a contender's median with its allocations, if they were counted.
+// confidence is that of the interval behind a median's "±".
+const confidence = 0.95
+
+// figure is a contender's median with its spread and its allocations, if they were
+// counted.
 func (p *Point) figure(contender string) string {
-	median, _ := p.Median(contender)
-	text := fmt.Sprintf("%.4g ns", median)
+	sample := benchmath.NewSample(slices.Clone(p.Nanos[contender]), &benchmath.DefaultThresholds)
+	summary := benchmath.AssumeNothing.Summary(sample, confidence)
+	text := fmt.Sprintf("%.4g ns ±%s", summary.Center, summary.PctRangeString())
 	if n, ok := p.Allocs[contender]; ok {
 		text += fmt.Sprintf(" %g allocs", n)
 	}
 	return text
+}
+
+// ratio is the median of what a costs for each 1 of b, round by round, with the
+// least and the most.
+func (p *Point) ratio(a, b string) string {
+	rounds := min(len(p.Nanos[a]), len(p.Nanos[b]))
+	ratios := make([]float64, rounds)
+	for i := range ratios {
+		ratios[i] = p.Nanos[a][i] / p.Nanos[b][i]
+	}
+	slices.Sort(ratios)
+	return fmt.Sprintf("%.2fx [%.2f–%.2f]", ratios[rounds/2], ratios[0], ratios[rounds-1])
 }

@@ -100,8 +100,9 @@ func fuzzAll(h *house.House, args []string) error {
 	return errors.Join(failed...)
 }
 
-// benchRounds is odd, so that a median is a figure that was measured.
-const benchRounds = 5
+// benchRounds is odd, so that a median is a figure that was measured, and at least the six that an interval of 95%
+// confidence needs.
+const benchRounds = 7
 
 // bench runs the peers' benchmarks beside ours and prints the ratios.
 func bench(h *house.House, args []string) error {
@@ -111,11 +112,12 @@ func bench(h *house.House, args []string) error {
 	}
 	for _, m := range modules {
 		fmt.Printf("# %s, median of %d interleaved rounds\n", m.Dir, benchRounds)
-		points, err := ratio.Run(os.Stderr, h, m, benchRounds, "100ms")
+		points, load, err := ratio.Run(os.Stderr, h, m, benchRounds, "100ms")
 		if err != nil {
 			return err
 		}
 		ratio.Print(os.Stdout, points)
+		fmt.Println("# " + load.String())
 	}
 	return nil
 }
