@@ -1,5 +1,7 @@
 package credprovider
 
+import "strings"
+
 // RequestKind and ResponseKind are the kinds of the two messages of the protocol.
 const (
 	RequestKind  = "CredentialProviderRequest"
@@ -28,6 +30,22 @@ type Response struct {
 	CacheDuration *Duration `json:"cacheDuration,omitempty"`
 	// Auth holds credentials by the pattern of the images they are for. Empty is a valid answer: no credentials.
 	Auth map[string]AuthConfig `json:"auth,omitempty"`
+}
+
+// Holds reports whether the token is in a pattern, a user name or a password of the answer, or is one. An empty token is
+// in none. A token that was encoded is not recognised.
+func (r Response) Holds(token Secret) bool {
+	if token.IsEmpty() {
+		return false
+	}
+	for pattern, auth := range r.Auth {
+		for _, text := range []string{pattern, auth.Username, auth.Password.Reveal()} {
+			if strings.Contains(text, token.Reveal()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // AuthConfig is a user name and a password for a registry. Both may be empty.

@@ -23,7 +23,7 @@ var (
 	ErrCancelled = errors.New("plugin run cancelled")
 	// ErrExit: the process ended with another exit code than 0, or by a signal.
 	ErrExit = errors.New("plugin failed")
-	// ErrOutputTooLarge: the process was killed because it wrote too much.
+	// ErrOutputTooLarge: the process was killed because it wrote too much, or the answer of another runner holds too much.
 	ErrOutputTooLarge = errors.New("plugin output too large")
 	// ErrVersion: request, provider and answer are not of one version.
 	ErrVersion = errors.New("plugin protocol version mismatch")
@@ -31,8 +31,8 @@ var (
 	ErrInvalidResponse = errors.New("invalid plugin response")
 	// ErrCacheKeyType: the answer's cacheKeyType is not Image, Registry or Global.
 	ErrCacheKeyType = errors.New("invalid cacheKeyType in plugin response")
-	// ErrEcho: the answer holds the service account token as a password, and the provider's cacheType is not Token.
-	ErrEcho = errors.New("plugin returned the service account token as the password, which is not allowed when cacheType is not Token")
+	// ErrEcho: the answer holds the service account token, and the provider's cacheType is not Token.
+	ErrEcho = errors.New("plugin returned the service account token in its answer, which is not allowed when cacheType is not Token")
 )
 
 // Error says why a plugin gave no answer. It unwraps to its Kind and its cause.

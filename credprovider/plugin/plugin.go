@@ -107,8 +107,7 @@ func (p *Plugin) GoString() string { return p.String() }
 // provider's. The process group is killed at the time limit, when ctx ends, and when the answer is too large; a
 // grandchild that keeps the output open does not hold the run.
 //
-// Every error is an *[Error]; see its kinds. The answer is refused when a password in it is the request's token and the
-// provider does not have CacheByToken, because it would be given to other pods.
+// Every error is an *[Error]; see its kinds. The answer is put to [Check].
 //
 // Source: KEP-2133 and KEP-4412; Kubernetes 1.36, ExecPlugin.
 func (p *Plugin) Run(ctx context.Context, request credprovider.Request) (credprovider.Response, error) {
@@ -130,22 +129,8 @@ func (p *Plugin) Run(ctx context.Context, request credprovider.Request) (credpro
 	if err != nil {
 		return credprovider.Response{}, p.decodeError(request, result.Stderr, err)
 	}
-	if p.echoes(request, response) {
-		return credprovider.Response{}, p.fail(request, ErrEcho, nil)
+	if err := Check(p.config, request, response, p.options.MaxOutput); err != nil {
+		return credprovider.Response{}, err
 	}
 	return response, nil
-}
-
-// echoes reports whether the token came back as a password where that is not allowed.
-func (p *Plugin) echoes(request credprovider.Request, response credprovider.Response) bool {
-	token := p.config.TokenAttributes
-	if request.ServiceAccountToken.IsEmpty() || token == nil || token.CacheType == credprovider.CacheByToken {
-		return false
-	}
-	for _, auth := range response.Auth {
-		if auth.Password.Equal(request.ServiceAccountToken) {
-			return true
-		}
-	}
-	return false
 }

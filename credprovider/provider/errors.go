@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
@@ -10,7 +11,8 @@ import (
 // Stage is the step of a lookup that failed.
 type Stage string
 
-// The stages of a lookup before the plugin, in their order. What the plugin does wrong is an error of the [Runner].
+// The stages of a lookup before the plugin, in their order. What the plugin does wrong is an error of the [Runner] or of
+// [plugin.Check].
 const (
 	// StageAccount: the service account could not be fetched.
 	StageAccount Stage = "get service account"
@@ -52,4 +54,34 @@ var (
 	ErrNoAccounts = errors.New("a provider has tokenAttributes, and there is no source of service accounts")
 	// ErrNoTokens is the error of a pool with tokenAttributes and no TokenSource.
 	ErrNoTokens = errors.New("a provider has tokenAttributes, and there is no source of tokens")
+	// ErrOtherAccount is the cause at StageAccount when the source returns a service account of another namespace or name
+	// than the pod's, or one without a UID: answers would be kept for the wrong one.
+	ErrOtherAccount = errors.New("the source returned another service account, or one without a UID")
+	// ErrEmptyToken is the cause at StageToken when the source returns an empty token without an error: the plugin would be
+	// run as the node, and its answer kept for the service account.
+	ErrEmptyToken = errors.New("the source returned an empty token")
 )
+
+// scrubbed is an error of a Runner that quotes the token. It matches what the error matches, and is shown without the token.
+type scrubbed struct {
+	text string
+	err  error
+}
+
+// scrub returns err, or err without the token when its text holds it.
+func scrub(err error, token credprovider.Secret) error {
+	if token.IsEmpty() || !strings.Contains(err.Error(), token.Reveal()) {
+		return err
+	}
+	return &scrubbed{text: strings.ReplaceAll(err.Error(), token.Reveal(), token.String()), err: err}
+}
+
+func (e *scrubbed) Error() string { return e.text }
+
+// GoString returns the text of Error, so that %#v does not print the token.
+func (e *scrubbed) GoString() string { return e.text }
+
+// Is and As stand in for Unwrap, which would hand out the text with the token.
+func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
+
+func (e *scrubbed) As(target any) bool { return errors.As(e.err, target) }

@@ -63,6 +63,9 @@ func (m *member) identify(ctx context.Context, image string, pod Pod) (subject, 
 		return subject{}, m.fail(image, StageAccount, credprovider.AccountRef{Namespace: pod.Namespace, Name: pod.ServiceAccount}, err)
 	}
 	ref := account.Ref()
+	if ref.Namespace != pod.Namespace || ref.Name != pod.ServiceAccount || ref.UID == "" {
+		return subject{}, m.fail(image, StageAccount, credprovider.AccountRef{Namespace: pod.Namespace, Name: pod.ServiceAccount}, ErrOtherAccount)
+	}
 	annotations, err := credprovider.SelectAnnotations(account, m.config.TokenAttributes)
 	if err != nil {
 		return subject{}, m.fail(image, StageAnnotations, ref, err)
@@ -147,7 +150,7 @@ func (m *member) run(ctx context.Context, image string, pod Pod, who subject) (o
 	return outcome{keyring: keyring, token: who.token, kept: kept}, nil
 }
 
-// measured waits for its turn and runs the plugin.
+// measured waits for its turn, runs the plugin and checks the answer, because a runner that is no *plugin.Plugin may not.
 func (m *member) measured(ctx context.Context, request credprovider.Request) (credprovider.Response, error) {
 	select {
 	case m.turns <- struct{}{}:
@@ -158,6 +161,11 @@ func (m *member) measured(ctx context.Context, request credprovider.Request) (cr
 	start := m.pool.clock.Now()
 	response, err := m.runner.Run(ctx, request)
 	m.pool.recorder.PluginDuration(m.config.Name, m.pool.clock.Now().Sub(start))
+	if err == nil {
+		err = plugin.Check(m.config, request, response, m.pool.maxAnswer)
+	} else {
+		err = scrub(err, request.ServiceAccountToken)
+	}
 	if plugin.RunFailed(err) {
 		m.pool.recorder.PluginError(m.config.Name)
 	}

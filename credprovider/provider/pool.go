@@ -26,7 +26,8 @@ type Options struct {
 	Accounts AccountSource
 	// Tokens mints tokens; required when a provider has tokenAttributes. Its tokens are kept in a [TokenCache] of the pool.
 	Tokens TokenSource
-	// Plugin are the bounds of the plugins that [Open] finds.
+	// Plugin are the bounds of the plugins that [Open] finds. Its MaxOutput bounds the answers of any [Runner], see
+	// [plugin.Check].
 	Plugin plugin.Options
 	// Clock tells the time; nil is the system's.
 	Clock Clock
@@ -49,6 +50,8 @@ type Pool struct {
 	tokens   *TokenCache
 	clock    Clock
 	recorder Recorder
+	// maxAnswer is the largest answer in bytes.
+	maxAnswer int64
 }
 
 // Open reads and validates the configuration at path, finds all plugins in binDir, and reports the configuration's hash. The
@@ -88,7 +91,7 @@ func New(config credprovider.Config, runners []Runner, options Options) (*Pool, 
 	if len(runners) != len(config.Providers) {
 		return nil, fmt.Errorf("%d runners for %d providers", len(runners), len(config.Providers))
 	}
-	pool := &Pool{accounts: options.Accounts, clock: options.Clock, recorder: options.Recorder}
+	pool := &Pool{accounts: options.Accounts, clock: options.Clock, recorder: options.Recorder, maxAnswer: options.Plugin.MaxOutput}
 	if pool.clock == nil {
 		pool.clock = systemClock{}
 	}
@@ -134,9 +137,11 @@ const inPlace = 8
 // Lookup returns the credentials for image, in the order in which a pull tries them; nil when there are none. The image is a
 // normalised repository, as [credprovider.ParseImage] returns it.
 //
-// Every matching provider is asked. The error joins the errors of those that failed, in their order: *[Error] before the plugin was run, else that
-// of its Runner, such as *plugin.Error. It comes together with the credentials of the others, and the
-// caller goes on with them, or without any; it says why in an event. Nothing is kept of a failure.
+// Every matching provider is asked. The error joins the errors of those that failed, in their order: *[Error] before the
+// plugin was run, else that of its Runner, such as *plugin.Error, or that of [plugin.Check], which every answer is put to
+// whatever the Runner is. A Runner's error that quotes the token is shown without it. The error comes together with
+// the credentials of the others, and the caller goes on with them, or without any; it says why in an event. Nothing
+// is kept of a failure.
 //
 // A provider that requires a service account is passed over, without an error, for a pod that has none.
 func (p *Pool) Lookup(ctx context.Context, image string, pod Pod) ([]credprovider.Credential, error) {

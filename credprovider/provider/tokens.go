@@ -42,7 +42,8 @@ func NewTokenCache(source TokenSource, clock Clock, limit int) *TokenCache {
 	return &TokenCache{source: source, clock: clock, tokens: newExpiring[tokenKey, keptToken](orDefault(limit, DefaultMaxTokens))}
 }
 
-// Token returns a token that is valid now, from the cache or the source. Errors are the source's, and the context's.
+// Token returns a token that is valid now, from the cache or the source. Errors are the source's, the context's,
+// and ErrEmptyToken for a source that returns none.
 func (c *TokenCache) Token(ctx context.Context, request TokenRequest) (Token, error) {
 	key := tokenKey{request.Account.Namespace, request.Account.Name, request.Account.UID, request.Audience, request.PodUID}
 	kept, ok := c.tokens.get(key, c.clock.Now())
@@ -63,6 +64,9 @@ func (c *TokenCache) mint(ctx context.Context, key tokenKey, request TokenReques
 		return kept.Token, nil
 	}
 	token, err := c.source.Token(ctx, request)
+	if err == nil && token.Value.IsEmpty() {
+		err = ErrEmptyToken
+	}
 	if err != nil {
 		return Token{}, err
 	}
