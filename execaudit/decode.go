@@ -2,7 +2,6 @@ package execaudit
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -18,7 +17,8 @@ const (
 
 // DecodeQuery returns the entries that the env parameters of rawQuery (the text
 // after '?', as in url.URL.RawQuery) carry, in their order, duplicates kept; nil
-// for none. Other parameters are not looked at.
+// for none. Other parameters are not looked at, but for an env parameter that
+// hides in one behind a semicolon.
 //
 // It reports every fault at once, under env[i], i counting env parameters from
 // 0: no '=', an empty name, a malformed percent escape, an unescaped semicolon
@@ -29,19 +29,52 @@ const (
 //
 // Names are not checked against NamePattern; Validate does that.
 //
+// rawQuery must be what the client sent: url.URL.Query and http.Request.ParseForm
+// leave out what they cannot read, and a server would run the command without it.
+//
 // Source: KEP-6035, Kubelet. Strictness about escapes is beyond it: two parsers
 // that split one query differently would be a way around validation.
 func DecodeQuery(rawQuery string, limits Limits) ([]Env, field.ErrorList) {
+	envs, faults := DecodePartly(rawQuery, limits)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return envs, nil
+}
+
+// DecodePartly is DecodeQuery that, when there are faults, returns what could be
+// read beside them: one entry per env parameter within limits, at its place, with
+// an empty Name or Value where that one is at fault and both empty where nothing
+// could be read. It is for finding more faults of a request that is refused
+// already, to report them together; such entries must not be used.
+func DecodePartly(rawQuery string, limits Limits) ([]Env, field.ErrorList) {
 	d := decoder{limits: limits.orDefault(), path: field.NewPath(QueryParam)}
 	for rest := rawQuery; rest != ""; {
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "&")
 		key, value, _ := strings.Cut(segment, "=")
-		if isQueryParam(key) {
+		switch {
+		case isQueryParam(key):
 			d.add(value)
+		case hidesQueryParam(segment):
+			d.add(segment) // whose semicolon is the fault
 		}
 	}
 	return d.result()
+}
+
+// hidesQueryParam reports whether an env parameter stands behind a semicolon, which some
+// parsers take for the end of a parameter, and for which others drop all of it.
+func hidesQueryParam(segment string) bool {
+	_, rest, more := strings.Cut(segment, ";")
+	for more {
+		var part string
+		part, rest, more = strings.Cut(rest, ";")
+		if key, _, _ := strings.Cut(part, "="); isQueryParam(key) {
+			return true
+		}
+	}
+	return false
 }
 
 type decoder struct {
@@ -55,40 +88,44 @@ type decoder struct {
 
 // add takes one parameter's escaped text.
 func (d *decoder) add(escaped string) {
-	i := d.count
 	d.count++
 	if d.count > d.limits.Entries {
 		return
 	}
+	d.envs = append(d.envs, d.entry(d.count-1, escaped))
+}
+
+func (d *decoder) entry(i int, escaped string) Env {
 	size, detail := measure(escaped)
 	if detail != "" {
 		d.refuse(d.path.Index(i), detail)
-		return
+		return Env{}
 	}
 	d.bytes += max(size-1, 0) // less the '='; what has none is refused below
-	if d.bytes <= d.limits.Bytes {
-		d.split(i, unescape(escaped, size))
+	if d.bytes > d.limits.Bytes {
+		return Env{}
 	}
+	return d.split(i, unescape(escaped, size))
 }
 
 // split takes one parameter's text apart.
-func (d *decoder) split(i int, text string) {
+func (d *decoder) split(i int, text string) Env {
 	name, value, found := strings.Cut(text, "=")
-	switch {
-	case !found:
+	if !found {
 		d.refuse(d.path.Index(i), detailForm)
-	case name == "":
-		d.faults = append(d.faults, field.Required(d.path.Index(i).Child("name"), ""))
-	case strings.IndexByte(name, 0) >= 0:
-		d.refuse(d.path.Index(i).Child("name"), detailNUL)
-	case !utf8.ValidString(name):
-		d.refuse(d.path.Index(i).Child("name"), detailUTF8)
-	default:
-		if detail := valueFault(value); detail != "" {
-			d.refuse(d.path.Index(i).Child("value"), detail)
-		}
-		d.envs = append(d.envs, Env{Name: name, Value: value})
+		return Env{}
 	}
+	if name == "" {
+		d.faults = append(d.faults, field.Required(d.path.Index(i).Child("name"), ""))
+	} else if detail := textFault(name); detail != "" {
+		d.refuse(d.path.Index(i).Child("name"), detail)
+		name = ""
+	}
+	if detail := textFault(value); detail != "" {
+		d.refuse(d.path.Index(i).Child("value"), detail)
+		value = ""
+	}
+	return Env{Name: name, Value: value}
 }
 
 func (d *decoder) refuse(path *field.Path, detail string) {
@@ -103,8 +140,5 @@ func (d *decoder) result() ([]Env, field.ErrorList) {
 	if d.bytes > d.limits.Bytes {
 		whole = append(whole, field.TooLong(d.path, nil, d.limits.Bytes))
 	}
-	if faults := append(whole, d.faults...); len(faults) > 0 {
-		return nil, faults
-	}
-	return d.envs, nil
+	return d.envs, append(whole, d.faults...)
 }

@@ -50,7 +50,7 @@ func unencodable(e *Env) string {
 	case e.ValueFrom != nil:
 		return "valueFrom " + detailValueFrom
 	}
-	if detail := valueFault(e.Value); detail != "" {
+	if detail := textFault(e.Value); detail != "" {
 		return "the value " + detail
 	}
 	return ""

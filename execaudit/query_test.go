@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -98,6 +100,22 @@ func TestDecodeQueryFaults(t *testing.T) {
 			},
 		},
 		{
+			"EXA-35 the name's and the value's fault of one entry", "env==%00&env=A%00=%ff",
+			[]string{
+				"env[0].name: Required value",
+				"env[0].value: Invalid value: must not contain a NUL byte",
+				"env[1].name: Invalid value: must not contain a NUL byte",
+				"env[1].value: Invalid value: must be valid UTF-8",
+			},
+		},
+		{
+			"EXA-32 behind a raw semicolon in another parameter, where it would be lost", "env=A=1&a=1;b;e%6Ev=B=2&env=C=3&;env",
+			[]string{
+				"env[1]: Invalid value: must not contain an unescaped semicolon",
+				"env[3]: Invalid value: must not contain an unescaped semicolon",
+			},
+		},
+		{
 			"EXA-5 10,000 parameters", strings.Repeat("env=A=1&", 10_000),
 			[]string{"env: Too many: 10000: must have at most 256 items"},
 		},
@@ -115,6 +133,49 @@ func TestDecodeQueryFaults(t *testing.T) {
 			wantFaults(t, faults, c.want...)
 		})
 	}
+}
+
+func TestDecodePartly(t *testing.T) {
+	t.Run("EXA-35 what can be read stands at its place, what cannot is empty", func(t *testing.T) {
+		got, faults := execaudit.DecodePartly("env=A=1&env=%zz&x=y&env=B=%00&env=hunter2&a;env=C=1&env=%ff=1&env=D=", execaudit.Limits{})
+		want := []env{{Name: "A", Value: "1"}, {}, {Name: "B"}, {}, {}, {Value: "1"}, {Name: "D"}}
+		if !reflect.DeepEqual(got, want) || len(faults) != 5 {
+			t.Errorf("DecodePartly = %q with %v, want %q with five faults", execaudit.Environ(got), faults, execaudit.Environ(want))
+		}
+	})
+	t.Run("EXA-35 what is past a limit is empty, or missing", func(t *testing.T) {
+		got, faults := execaudit.DecodePartly("env=A=1&env=B=22&env=C=3", execaudit.Limits{Entries: 2, Bytes: 4})
+		if want := []env{{Name: "A", Value: "1"}, {}}; !reflect.DeepEqual(got, want) || len(faults) != 2 {
+			t.Errorf("DecodePartly = %q with %v, want %q", execaudit.Environ(got), faults, execaudit.Environ(want))
+		}
+	})
+	t.Run("without a fault it is DecodeQuery", func(t *testing.T) {
+		got, faults := execaudit.DecodePartly("env=A=1&env=B=2", execaudit.Limits{})
+		want, _ := execaudit.DecodeQuery("env=A=1&env=B=2", execaudit.Limits{})
+		if !reflect.DeepEqual(got, want) || faults != nil {
+			t.Errorf("DecodePartly = %q with %v, want %q", execaudit.Environ(got), faults, execaudit.Environ(want))
+		}
+	})
+}
+
+func TestJoinFaults(t *testing.T) {
+	path := field.NewPath("env")
+	a := field.ErrorList{field.TooMany(path, 300, 256), field.Required(path.Index(2), "a"), field.Required(path.Index(10).Child("value"), "")}
+	b := field.ErrorList{field.TooLong(path, nil, 9), field.Required(path.Index(9), ""), field.Required(path.Index(2), "b"), field.Required(path.Index(10).Child("name"), "")}
+	before := fmt.Sprint(a, b)
+	t.Run("EXA-35 in the order of their places", func(t *testing.T) {
+		wantFaults(
+			t, execaudit.JoinFaults(a, b),
+			"env: Too many: 300: must have at most 256 items", "env: Too long: may not be more than 9 bytes",
+			"env[2]: Required value: a", "env[2]: Required value: b", "env[9]: Required value",
+			"env[10].name: Required value", "env[10].value: Required value",
+		)
+	})
+	t.Run("the lists stay as they are", func(t *testing.T) {
+		if after := fmt.Sprint(a, b); after != before {
+			t.Errorf("%s became %s", before, after)
+		}
+	})
 }
 
 func TestDecodeQueryLimits(t *testing.T) {

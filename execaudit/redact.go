@@ -33,7 +33,8 @@ func RedactURI(uri string) string {
 // parameter and each other parameter untouched and in place. A name is kept
 // only where it is one (ValidName, up to 64 bytes), so a value that stands
 // alone is not shown. In doubt it redacts: a key that does not decode counts as
-// env, and so does one after a semicolon.
+// env, and so does one after a semicolon or, in a URL that is a parameter's value, after
+// another question mark.
 func RedactQuery(rawQuery string) string {
 	var safe strings.Builder
 	for rest, more := rawQuery, true; more; {
@@ -50,18 +51,19 @@ func RedactQuery(rawQuery string) string {
 // writeRedacted keeps what stands before an env parameter and redacts to the
 // end of the segment, because for most parsers a semicolon does not end a value.
 func writeRedacted(safe *strings.Builder, segment string) {
-	for rest, more := segment, true; more; {
-		var part string
-		part, rest, more = strings.Cut(rest, ";")
+	for rest := segment; rest != ""; {
+		part := rest
+		if end := strings.IndexAny(rest, ";?"); end >= 0 {
+			part = rest[:end]
+		}
 		key, value, found := strings.Cut(part, "=")
 		if found && mayBeQueryParam(key) {
 			safe.WriteString(key + "=" + nameOf(value) + Redacted)
 			return
 		}
-		safe.WriteString(part)
-		if more {
-			safe.WriteByte(';')
-		}
+		end := min(len(part)+1, len(rest))
+		safe.WriteString(rest[:end])
+		rest = rest[end:]
 	}
 }
 

@@ -24,6 +24,10 @@ func TestRedactQuery(t *testing.T) {
 		{"EXA-28 an unreadable key", "%6=A=hunter2", "%6=A=[redacted]"},
 		{"EXA-28 a semicolon in the value", "env=A=1;hunter2&b=2", "env=A=[redacted]&b=2"},
 		{"EXA-28 behind a semicolon", "a=1;env=A=hunter2;hunter2&b=2", "a=1;env=A=[redacted]&b=2"},
+		{"EXA-28 two semicolons", "a=1;;env=A=hunter2&b=2", "a=1;;env=A=[redacted]&b=2"},
+		{"EXA-28 a bad escape before, in and behind", "a=%zz&env=%zzA=hunter2%&env%=A=hunter2%4", "a=%zz&env=[redacted]&env%=A=[redacted]"},
+		{"EXA-28 in a URL that is a parameter's value", "next=/exec?env=A=hunter2;x?hunter2&b=2", "next=/exec?env=A=[redacted]&b=2"},
+		{"EXA-28 a question mark that is only one", "a=b?c=d;e?&f", "a=b?c=d;e?&f"},
 		{"EXA-28 bytes whose upper case is longer", "%=\xfe\xfe\xfe%3dhunter2", "%=[redacted]"},
 		{"EXA-28 percent garbage", "env=A=%zzhunter2", "env=A=[redacted]"},
 	}
@@ -61,6 +65,9 @@ func TestRedactURL(t *testing.T) {
 			t.Errorf("RedactURI = %s, want %s", got, want)
 		}
 		if got, want := execaudit.RedactURI("/exec"), "/exec"; got != want {
+			t.Errorf("RedactURI = %s, want %s", got, want)
+		}
+		if got, want := execaudit.RedactURI("what?/exec?env=A=hunter2"), "what?/exec?env=A=[redacted]"; got != want {
 			t.Errorf("RedactURI = %s, want %s", got, want)
 		}
 	})

@@ -67,7 +67,7 @@ func validateSize(envs []Env, path *field.Path) field.ErrorList {
 
 // clean is the path without a fault, which builds no field.Path.
 func clean(e *Env, reserved Reserved) bool {
-	return ValidName(e.Name) && !reserved.Reserves(e.Name) && valueFault(e.Value) == "" && e.ValueFrom == nil
+	return ValidName(e.Name) && !reserved.Reserves(e.Name) && textFault(e.Value) == "" && e.ValueFrom == nil
 }
 
 func entryFaults(e *Env, path *field.Path, reserved Reserved, duplicate bool) field.ErrorList {
@@ -75,7 +75,7 @@ func entryFaults(e *Env, path *field.Path, reserved Reserved, duplicate bool) fi
 	if duplicate && e.Name != "" {
 		faults = append(faults, field.Duplicate(path.Child("name"), shown(e.Name)))
 	}
-	if detail := valueFault(e.Value); detail != "" {
+	if detail := textFault(e.Value); detail != "" {
 		faults = append(faults, field.Invalid(path.Child("value"), field.OmitValueType{}, detail))
 	}
 	if e.ValueFrom != nil {
@@ -98,7 +98,7 @@ func nameFaults(name string, path *field.Path, reserved Reserved) field.ErrorLis
 	return faults
 }
 
-func valueFault(value string) string {
+func textFault(value string) string {
 	switch {
 	case strings.IndexByte(value, 0) >= 0:
 		return detailNUL

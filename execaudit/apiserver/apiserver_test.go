@@ -188,6 +188,80 @@ func TestDecodeAndValidate(t *testing.T) {
 	})
 }
 
+func TestFaultsTogether(t *testing.T) {
+	on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
+	t.Run("EXA-35 faults of decoding and faults of validation are reported together, each with its place", func(t *testing.T) {
+		query := "env=A%3D1&env=hunter2&env=1B%3Dhunter2&command=sh&env=A%3Dhunter2%00&env=%zz&env=KUBERNETES_EXEC_AUDIT_ID%3Dhunter2&env=%3Dhunter2&env=C%3D1;x"
+		got, faults := on.Decode(query)
+		want := []string{
+			"env[1]: Invalid value: must be NAME=VALUE",
+			"env[2].name: Invalid value: \"1B\"",
+			"env[3].name: Duplicate value: \"A\"",
+			"env[3].value: Invalid value: must not contain a NUL byte",
+			"env[4]: Invalid value: must not contain a malformed percent escape",
+			"env[5].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server",
+			"env[6].name: Required value",
+			"env[7]: Invalid value: must not contain an unescaped semicolon",
+		}
+		if got != nil || len(faults) != len(want) {
+			t.Fatalf("Decode = %v, %v, want %q", got, faults, want)
+		}
+		for i, fault := range faults {
+			if !strings.HasPrefix(fault.Error(), want[i]) || strings.Contains(fault.Error(), "hunter2") {
+				t.Errorf("fault %d = %v, want %s", i, fault, want[i])
+			}
+		}
+	})
+	t.Run("EXA-35 the option's names are reported too", func(t *testing.T) {
+		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
+		if _, faults := prefix.Decode("env=A&env=KUBERNETES_X%3D1"); len(faults) != 2 || faults[1].Field != "env[1].name" {
+			t.Errorf("Decode = %v, want two faults", faults)
+		}
+	})
+	t.Run("EXA-35 over the limits, what was read is still validated", func(t *testing.T) {
+		long := "env=1B%3D&env=A%3D" + strings.Repeat("x", execaudit.MaxEnvBytes) + strings.Repeat("&env=2B%3D", execaudit.MaxEnvEntries)
+		var got []string
+		_, faults := on.Decode(long)
+		for _, fault := range faults {
+			got = append(got, fault.Field+" "+string(fault.Type))
+		}
+		want := []string{"env FieldValueTooMany", "env FieldValueTooLong", "env[0].name FieldValueInvalid"}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("faults %q, want %q", got, want)
+		}
+	})
+	t.Run("EXA-35 each entry has the faults that it has alone", func(t *testing.T) {
+		parameter := rapid.SampledFrom([]string{
+			"A%3D1", "%zz", "hunter2", "1B%3D", "KUBERNETES_EXEC_AUDIT_ID%3Dx", "%3Dv", "C%3D%00", "1%3D%ff", "D%3D1;x", "%ff%3D1", "=%00",
+		})
+		every := func(query string) (out field.ErrorList) {
+			envs, faults := on.Decode(query)
+			if len(faults) == 0 {
+				_, faults = on.Validate(envs)
+			}
+			return faults
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			var query, want []string
+			for i, p := range rapid.SliceOfN(parameter, 0, 8).Draw(t, "parameters") {
+				query = append(query, "env="+p)
+				for _, fault := range every("env=" + p) {
+					want = append(want, strings.Replace(fault.Error(), "env[0]", field.NewPath("env").Index(i).String(), 1))
+				}
+			}
+			var got []string
+			for _, fault := range every(strings.Join(query, "&")) {
+				if fault.Type != field.ErrorTypeDuplicate {
+					got = append(got, fault.Error())
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("%q has the faults %q, want %q", query, got, want)
+			}
+		})
+	})
+}
+
 func TestWithAuditIDCheck(t *testing.T) {
 	cases := []struct {
 		name    string

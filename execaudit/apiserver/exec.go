@@ -20,15 +20,30 @@ type Exec struct {
 
 // Decode returns the entries that the env parameters of a client's exec URL
 // carry, in order, as admission is to see them. With the gate ExecEnvVar off it
-// returns nil, nil whatever rawQuery holds. The faults are
-// execaudit.DecodeQuery's, within the KEP's limits.
+// returns nil, nil whatever rawQuery holds. It must be the text that the client sent,
+// not what url.URL.Query makes of it, which drops what it cannot read.
+//
+// When there are faults, the entries are nil and the faults are
+// execaudit.DecodeQuery's, within the KEP's limits, and with them those that Validate would
+// have found in what could be read, all in the order of their places.
 //
 // Source: KEP-6035, PodExecOptions API type.
 func (e Exec) Decode(rawQuery string) ([]execaudit.Env, field.ErrorList) {
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}
-	return execaudit.DecodeQuery(rawQuery, execaudit.Limits{})
+	envs, faults := execaudit.DecodePartly(rawQuery, execaudit.Limits{})
+	if len(faults) == 0 {
+		return envs, nil
+	}
+	_, more := e.Validate(envs)
+	return nil, execaudit.JoinFaults(faults, more.Filter(unnamed))
+}
+
+// unnamed matches the fault of an entry without a name: decoding has said what is wrong with it.
+func unnamed(err error) bool {
+	fault, ok := err.(*field.Error)
+	return ok && fault.Type == field.ErrorTypeRequired
 }
 
 // Validate returns envs, the same slice, when it may go to the kubelet, else nil

@@ -66,6 +66,19 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+	t.Run("EXA-35 EXA-25 a forgery beside what cannot be read is reported with it, each with its place", func(t *testing.T) {
+		const query = "env=hunter2&env=A%3D1&env=" + auditID + "%3Dhunter2&env=B%3D%00"
+		want := "[env[0]: Invalid value: must be NAME=VALUE, env[2].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server, " +
+			"env[3].value: Invalid value: must not contain a NUL byte]"
+		got, err := exec.Read(query, other)
+		var refused *kubelet.RequestError
+		if got != nil || !errors.As(err, &refused) || refused.Code != http.StatusBadRequest || err.Error() != want {
+			t.Errorf("Read = %v, %v, want 400: %s", got, err, want)
+		}
+		if _, err := exec.Read(query, apiServer); !errors.As(err, &refused) || len(refused.Faults) != 2 {
+			t.Errorf("Read for the API server = %v, want two faults", err)
+		}
+	})
 	t.Run("the API's limits and the API server's own entry fit", func(t *testing.T) {
 		query := strings.Repeat("env=A%3D"+strings.Repeat("x", 127)+"&", execaudit.MaxEnvEntries) + "env=" + auditID + "%3Dx"
 		if got, err := exec.Read(query, apiServer); len(got) != 257 || err != nil {

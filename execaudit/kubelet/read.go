@@ -35,21 +35,23 @@ type Exec struct {
 // Errors are *RequestError: with code 400 for every fault of
 // execaudit.DecodeQuery (a parameter without '=' or with an empty name, by its
 // position, never its text) and over MaxEntries or MaxBytes; with code 403 for
-// every reserved name from an identity that Trust does not trust. The second is
-// beyond the KEP: without it whoever reaches the kubelet directly or through
-// nodes/proxy can forge an audit ID.
+// every reserved name from an identity that Trust does not trust. With both
+// the code is 400 and the faults of both are there, in the order of their places. The
+// second is beyond the KEP: without it whoever reaches the kubelet directly or
+// through nodes/proxy can forge an audit ID.
 //
 // Source: KEP-6035, Kubelet.
 func (e Exec) Read(rawQuery string, from Identity) ([]execaudit.Env, error) {
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}
-	envs, faults := execaudit.DecodeQuery(rawQuery, execaudit.Limits{Entries: MaxEntries, Bytes: MaxBytes})
-	if len(faults) > 0 {
-		return nil, &RequestError{Code: http.StatusBadRequest, Faults: faults}
-	}
-	if faults := e.forgeries(envs, from); len(faults) > 0 {
-		return nil, &RequestError{Code: http.StatusForbidden, Faults: faults}
+	envs, faults := execaudit.DecodePartly(rawQuery, execaudit.Limits{Entries: MaxEntries, Bytes: MaxBytes})
+	forged := e.forgeries(envs, from)
+	switch {
+	case len(faults) > 0:
+		return nil, &RequestError{Code: http.StatusBadRequest, Faults: execaudit.JoinFaults(faults, forged)}
+	case len(forged) > 0:
+		return nil, &RequestError{Code: http.StatusForbidden, Faults: forged}
 	}
 	return envs, nil
 }
