@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
@@ -82,40 +83,52 @@ func (r Report) Runs() bool {
 	return false
 }
 
-// String returns the report for people, several lines.
+// String returns the report for people: several lines of printable text.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "image %s", r.Reference)
+	image := "image " + r.Reference
 	if r.Image != "" {
-		fmt.Fprintf(&b, " is matched as %s", r.Image)
+		image += " is matched as " + r.Image
 	}
-	b.WriteString("\n")
+	line(&b, image)
 	if r.Fault != "" {
-		fmt.Fprintf(&b, "%s\n", r.Fault)
+		line(&b, r.Fault)
 	}
 	for _, trace := range r.Providers {
 		trace.write(&b)
 	}
 	if !r.Runs() {
-		b.WriteString("no plugin is run: the pull has no credentials from providers\n")
+		line(&b, "no plugin is run: the pull has no credentials from providers")
 	}
 	return b.String()
 }
 
 func (t Trace) write(b *strings.Builder) {
-	fmt.Fprintf(b, "\nprovider %s (%s)\n", t.Provider, t.Origin)
+	line(b, "")
+	line(b, fmt.Sprintf("provider %s (%s)", t.Provider, t.Origin))
 	for _, step := range t.Steps {
-		fmt.Fprintf(b, "  %-8s %-16s %s\n", step.Status, step.Gate, step.Reason)
+		line(b, fmt.Sprintf("  %-8s %-16s %s", step.Status, step.Gate, step.Reason))
 	}
 	if t.Request == nil {
 		return
 	}
-	fmt.Fprintf(b, "  sends    image=%s", t.Request.Image)
+	sends := "  sends    image=" + t.Request.Image
 	if !t.Request.ServiceAccountToken.IsEmpty() {
-		fmt.Fprintf(b, " token=%v", t.Request.ServiceAccountToken)
+		sends += fmt.Sprintf(" token=%v", t.Request.ServiceAccountToken)
 	}
 	if len(t.Request.ServiceAccountAnnotations) > 0 {
-		fmt.Fprintf(b, " annotations=%v", t.Request.ServiceAccountAnnotations)
+		sends += fmt.Sprintf(" annotations=%v", t.Request.ServiceAccountAnnotations)
 	}
-	b.WriteString("\n")
+	line(b, sends)
+}
+
+// line writes text as one line that does not drive a terminal: annotations and names are other people's.
+func line(b *strings.Builder, text string) {
+	b.WriteString(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text))
+	b.WriteByte('\n')
 }

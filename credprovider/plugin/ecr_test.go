@@ -14,6 +14,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk/check"
 )
 
 // ecrBinary is the file name of the plugin of k8s.io/cloud-provider-aws v1.37.0, cmd/ecr-credential-provider.
@@ -52,17 +53,18 @@ func fakeECR(t *testing.T) *httptest.Server {
 func TestRealECRPlugin(t *testing.T) {
 	dir := ecrDir(t)
 	const image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/app"
+	env := func(endpoint string) []credprovider.EnvVar {
+		return []credprovider.EnvVar{
+			{Name: "AWS_ENDPOINT_URL", Value: endpoint},
+			{Name: "AWS_ACCESS_KEY_ID", Value: "dummy"},
+			{Name: "AWS_SECRET_ACCESS_KEY", Value: "dummy"},
+			{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
+			{Name: "AWS_REGION", Value: "us-east-1"},
+			{Name: "AWS_MAX_ATTEMPTS", Value: "1"},
+		}
+	}
 	find := func(version string) *plugin.Plugin {
-		p, err := plugin.Find(credprovider.Provider{
-			Name: ecrBinary, APIVersion: version,
-			Env: []credprovider.EnvVar{
-				{Name: "AWS_ENDPOINT_URL", Value: fakeECR(t).URL},
-				{Name: "AWS_ACCESS_KEY_ID", Value: "dummy"},
-				{Name: "AWS_SECRET_ACCESS_KEY", Value: "dummy"},
-				{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
-				{Name: "AWS_REGION", Value: "us-east-1"},
-			},
-		}, dir, plugin.Options{})
+		p, err := plugin.Find(credprovider.Provider{Name: ecrBinary, APIVersion: version, Env: env(fakeECR(t).URL)}, dir, plugin.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +87,20 @@ func TestRealECRPlugin(t *testing.T) {
 		var failed *plugin.Error
 		if !errors.As(err, &failed) || failed.Kind != plugin.ErrExit || failed.ExitCode != 1 || !strings.Contains(string(failed.Stderr), "not supported") {
 			t.Errorf("Run = %v, %q", err, failed.Stderr)
+		}
+	})
+	t.Run("CRP-34 it passes the check", func(t *testing.T) {
+		r := check.Run(context.Background(), filepath.Join(dir, ecrBinary), check.Options{Image: image, Env: env(fakeECR(t).URL)})
+		if !r.OK() {
+			t.Errorf("report:\n%s", r)
+		}
+	})
+	t.Run("CRP-34 while its service is away the check is inconclusive, not failed", func(t *testing.T) {
+		away := fakeECR(t)
+		away.Close()
+		r := check.Run(context.Background(), filepath.Join(dir, ecrBinary), check.Options{Image: image, Env: env(away.URL)})
+		if r.Outcome() != check.Inconclusive {
+			t.Errorf("report:\n%s", r)
 		}
 	})
 }

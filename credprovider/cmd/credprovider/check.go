@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ func checkCommand() *cobra.Command {
 					return err
 				}
 				options.Token = credprovider.NewSecret(strings.TrimSpace(string(data)))
+				if options.Token.IsEmpty() {
+					return fmt.Errorf("%s: no token in it", tokenFile)
+				}
 			}
 			return checkPlugin(cmd, args[0], options, asJSON)
 		},
@@ -53,8 +57,11 @@ func checkPlugin(cmd *cobra.Command, path string, options check.Options, asJSON 
 	} else {
 		cmd.Print(report)
 	}
-	if !report.OK() {
-		return errFound
+	switch report.Outcome() {
+	case check.Pass:
+		return nil
+	case check.Inconclusive:
+		return errInconclusive
 	}
-	return nil
+	return errFound
 }

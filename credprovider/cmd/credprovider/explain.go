@@ -85,18 +85,24 @@ func (f explainFlags) question() (explain.Question, []string, error) {
 	images := []string{f.image}
 	if f.pod != "" {
 		var pod corev1.Pod
-		if err := readObject(f.pod, &pod); err != nil {
+		if err := readObject(f.pod, "Pod", &pod); err != nil {
 			return q, nil, err
 		}
 		q.Pod = podOf(pod)
 		if f.image == "" {
 			images = imagesOf(pod)
 		}
+		if len(images) == 0 {
+			return q, nil, fmt.Errorf("%s: the pod has no images", f.pod)
+		}
 	}
 	if f.account != "" {
 		var account corev1.ServiceAccount
-		if err := readObject(f.account, &account); err != nil {
+		if err := readObject(f.account, "ServiceAccount", &account); err != nil {
 			return q, nil, err
+		}
+		if account.Name == "" {
+			return q, nil, fmt.Errorf("%s: the service account has no name", f.account)
 		}
 		q.Account = &credprovider.ServiceAccount{Namespace: orDefault(account.Namespace), Name: account.Name, UID: string(account.UID), Annotations: account.Annotations}
 		if f.pod == "" {
@@ -122,7 +128,7 @@ func orDefault(namespace string) string {
 	return namespace
 }
 
-// imagesOf returns the images of a pod in their order, each once.
+// imagesOf returns all images that are pulled for a pod, each once: those of its containers by kind, then its volumes'.
 func imagesOf(pod corev1.Pod) []string {
 	var images []string
 	seen := map[string]bool{}
@@ -137,13 +143,31 @@ func imagesOf(pod corev1.Pod) []string {
 	for _, c := range pod.Spec.Containers {
 		add(c.Image)
 	}
+	for _, c := range pod.Spec.EphemeralContainers {
+		add(c.Image)
+	}
+	for _, v := range pod.Spec.Volumes {
+		if v.Image != nil {
+			add(v.Image.Reference)
+		}
+	}
 	return images
 }
 
-func readObject(path string, into any) error {
+// readObject reads one object of the kind, or one that names none.
+func readObject(path, kind string, into any) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
+	}
+	var header struct {
+		Kind string `json:"kind"`
+	}
+	if err := yaml.Unmarshal(data, &header); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if header.Kind != "" && header.Kind != kind {
+		return fmt.Errorf("%s: kind is %q, want %s", path, header.Kind, kind)
 	}
 	if err := yaml.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -12,13 +12,31 @@ import (
 
 // The exit codes.
 const (
-	exitOK    = 0
-	exitFound = 1
-	exitUsage = 2
+	exitOK           = 0
+	exitFound        = 1
+	exitUsage        = 2
+	exitInconclusive = 3
 )
 
 // errFound says that the command has printed what it found.
 var errFound = errors.New("found")
+
+// errInconclusive says that the command has printed that it saw too little to say either.
+var errInconclusive = errors.New("inconclusive")
+
+// output keeps the first error of what is written: cobra drops it, and a report that nobody can read is no success.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
@@ -29,13 +47,20 @@ func run(args []string, out, problems io.Writer) int {
 	}
 	root.AddCommand(validateCommand(), explainCommand(), checkCommand())
 	root.SetArgs(args)
-	root.SetOut(out)
+	written := &output{Writer: out}
+	root.SetOut(written)
 	root.SetErr(problems)
-	switch err := root.ExecuteContext(context.Background()); {
+	err := root.ExecuteContext(context.Background())
+	if written.err != nil {
+		err = fmt.Errorf("write the report: %w", written.err)
+	}
+	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound
+	case errors.Is(err, errInconclusive):
+		return exitInconclusive
 	default:
 		fmt.Fprintln(problems, err)
 		return exitUsage

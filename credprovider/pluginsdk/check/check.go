@@ -1,11 +1,8 @@
 package check
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -25,10 +22,11 @@ type Options struct {
 	// Args and Env are those of the provider's configuration; Env is added to this process's environment.
 	Args []string
 	Env  []credprovider.EnvVar
-	// Token and Annotations are sent with V1. An empty token is not sent, and its cases are left out.
+	// Token and Annotations are sent with V1. An empty token is not sent, and its cases are left out; with another
+	// APIVersion they are inconclusive.
 	Token       credprovider.Secret
 	Annotations map[string]string
-	// CacheType is the provider's cacheType: with CacheByToken the token may come back as a password.
+	// CacheType is the provider's cacheType: with CacheByToken the token may come back in the answer.
 	CacheType credprovider.TokenCacheType
 	// Timeout is the time limit of a run; zero is DefaultTimeout.
 	Timeout time.Duration
@@ -40,7 +38,7 @@ const (
 	CaseAnswer     = "a request is answered, or refused with an exit code and a reason"
 	CaseVersions   = "each version is answered in itself, or refused"
 	CaseKeys       = "every credential is for the image that was asked for"
-	CaseEcho       = "the token does not come back as a password"
+	CaseEcho       = "the token does not come back in the answer"
 	CaseSilent     = "the token is not on standard error"
 	CaseUnknown    = "an unknown version is refused"
 	CaseGarbage    = "input that is no request is refused"
@@ -88,14 +86,6 @@ type session struct {
 	report  *Report
 }
 
-func (s session) run(input []byte) (pluginexec.Result, error) {
-	env := os.Environ()
-	for _, e := range s.options.Env {
-		env = append(env, e.Name+"="+e.Value)
-	}
-	return pluginexec.Run(s.ctx, pluginexec.Command{Path: s.path, Args: s.options.Args, Env: env, Stdin: input, Timeout: s.options.Timeout})
-}
-
 // request is the full request in the plugin's version.
 func (s session) request(version string) credprovider.Request {
 	r := credprovider.Request{APIVersion: version, Image: s.options.Image}
@@ -111,34 +101,43 @@ func (s session) answers() {
 		s.report.add(CaseAnswer, Fail, err.Error())
 		return
 	}
-	result, err := s.run(input)
-	stderr := append(stderrOf(err), result.Stderr...)
-	response, status, detail := s.judge(result.Stdout, err, s.options.APIVersion)
-	s.report.add(CaseAnswer, status, s.clean(detail))
+	seen := s.run(input)
+	response, status, detail := s.judge(seen, s.options.APIVersion)
+	s.report.add(CaseAnswer, status, detail)
 	s.keys(response, status)
 	if s.options.Token.IsEmpty() {
 		return
 	}
 	s.echo(response, status)
-	if bytes.Contains(stderr, []byte(s.options.Token.Reveal())) {
+	switch {
+	case seen.leaked:
 		s.report.add(CaseSilent, Fail, "it is there, where a kubelet logs it")
-	} else {
+	case !s.sendsToken():
+		s.report.add(CaseSilent, Inconclusive, notSent)
+	default:
 		s.report.add(CaseSilent, Pass, "")
 	}
 }
 
+// notSent is why nothing is known of what a plugin does with the token.
+const notSent = "the version has no place for a token"
+
+func (s session) sendsToken() bool { return s.options.APIVersion == credprovider.V1 }
+
 // judge tells an answer, a refusal and a fault apart.
-func (s session) judge(stdout []byte, err error, version string) (credprovider.Response, Status, string) {
-	var exit *pluginexec.ExitError
+func (s session) judge(seen seen, version string) (credprovider.Response, Status, string) {
+	exit, refused := seen.refusal()
 	switch {
-	case errors.As(err, &exit) && len(exit.Stderr) == 0:
-		return credprovider.Response{}, Fail, err.Error() + " without a word on standard error"
-	case errors.As(err, &exit):
-		return credprovider.Response{}, Inconclusive, fmt.Sprintf("%v: %s", err, bytes.TrimSpace(exit.Stderr))
-	case err != nil:
-		return credprovider.Response{}, Fail, err.Error()
+	case refused && len(exit.Stderr) == 0:
+		return credprovider.Response{}, Fail, seen.err.Error() + " without a word on standard error"
+	case refused && seen.leaked:
+		return credprovider.Response{}, Inconclusive, seen.err.Error() + ", and the token is in its reason"
+	case refused:
+		return credprovider.Response{}, Inconclusive, fmt.Sprintf("%v: %s", seen.err, exit.Stderr)
+	case seen.err != nil:
+		return credprovider.Response{}, Fail, seen.err.Error()
 	}
-	response, err := credprovider.DecodeResponse(stdout, version)
+	response, err := credprovider.DecodeResponse(seen.stdout, version)
 	if err != nil {
 		return response, Fail, err.Error()
 	}
@@ -147,24 +146,28 @@ func (s session) judge(stdout []byte, err error, version string) (credprovider.R
 
 func (s session) versions() {
 	var refused, broken []string
+	answered := 0
 	for _, version := range []string{credprovider.V1, credprovider.V1beta1, credprovider.V1alpha1} {
 		input, err := credprovider.EncodeRequest(s.request(version))
 		if err != nil {
 			continue
 		}
-		result, err := s.run(input)
-		_, status, detail := s.judge(result.Stdout, err, version)
-		var exit *pluginexec.ExitError
-		switch {
-		case errors.As(err, &exit):
+		seen := s.run(input)
+		_, status, detail := s.judge(seen, version)
+		switch _, refuses := seen.refusal(); {
+		case refuses:
 			refused = append(refused, version)
 		case status == Fail:
 			broken = append(broken, version+": "+detail)
+		default:
+			answered++
 		}
 	}
 	switch {
 	case len(broken) > 0:
-		s.report.add(CaseVersions, Fail, s.clean(strings.Join(broken, "; ")))
+		s.report.add(CaseVersions, Fail, strings.Join(broken, "; "))
+	case answered == 0:
+		s.report.add(CaseVersions, Inconclusive, "all are refused: "+strings.Join(refused, ", "))
 	case len(refused) > 0:
 		s.report.add(CaseVersions, Pass, "refused: "+strings.Join(refused, ", "))
 	default:
@@ -187,44 +190,28 @@ func (s session) keys(response credprovider.Response, status Status) {
 }
 
 func (s session) echo(response credprovider.Response, status Status) {
-	if status != Pass {
+	switch {
+	case status != Pass:
 		s.report.add(CaseEcho, Inconclusive, "there is no answer")
-		return
+	case !s.sendsToken():
+		s.report.add(CaseEcho, Inconclusive, notSent)
+	case len(response.Auth) == 0:
+		s.report.add(CaseEcho, Inconclusive, "the answer has no credentials")
+	case s.options.CacheType != credprovider.CacheByToken && response.Holds(s.options.Token):
+		s.report.add(CaseEcho, Fail, "it does, and is refused unless cacheType is Token")
+	default:
+		s.report.add(CaseEcho, Pass, "")
 	}
-	for _, auth := range response.Auth {
-		if auth.Password.Equal(s.options.Token) && s.options.CacheType != credprovider.CacheByToken {
-			s.report.add(CaseEcho, Fail, "it does, and a kubelet refuses it unless cacheType is Token")
-			return
-		}
-	}
-	s.report.add(CaseEcho, Pass, "")
 }
 
 func (s session) refuses(name, input string) {
-	_, err := s.run([]byte(input))
-	var exit *pluginexec.ExitError
-	switch {
-	case errors.As(err, &exit):
+	seen := s.run([]byte(input))
+	switch exit, refused := seen.refusal(); {
+	case refused:
 		s.report.add(name, Pass, fmt.Sprintf("exit code %d", exit.Code))
-	case err != nil:
-		s.report.add(name, Fail, err.Error())
+	case seen.err != nil:
+		s.report.add(name, Fail, seen.err.Error())
 	default:
 		s.report.add(name, Fail, "exit code 0")
 	}
-}
-
-// clean keeps the token out of a report that quotes the plugin.
-func (s session) clean(detail string) string {
-	if s.options.Token.IsEmpty() {
-		return detail
-	}
-	return strings.ReplaceAll(detail, s.options.Token.Reveal(), s.options.Token.String())
-}
-
-func stderrOf(err error) []byte {
-	var exit *pluginexec.ExitError
-	if errors.As(err, &exit) {
-		return bytes.Clone(exit.Stderr)
-	}
-	return nil
 }
