@@ -42,19 +42,22 @@ func can(c console, args []string) (int, error) {
 		return exitUsage, err
 	}
 	who := rbac.Request{User: *as, Groups: withImplied(*as, groups), Resource: "nodes", Name: *node}
-	return decide(c, m, who, call, call.Asks(mapper)), nil
+	return m.code(decide(c, m, who, call, call.Asks(mapper))), nil
 }
 
-// input reads the files and tells a missing -f from one that cannot be read.
+// input reads the files and says on standard error what of them was not used.
 func input(c console, files []string) (*manifests, int, error) {
 	m, err := read(c, files)
-	switch {
-	case err == nil:
-		return m, exitDone, nil
-	case len(files) == 0:
+	if m == nil {
 		return nil, exitUsage, err
 	}
-	return nil, exitInput, err
+	for _, note := range m.notes {
+		c.note("kubeletauthz: %s", strings.ReplaceAll(note, "\n", "; "))
+	}
+	if err != nil {
+		return nil, exitInput, err
+	}
+	return m, exitDone, nil
 }
 
 func decide(c console, m *manifests, who rbac.Request, call privilege.Call, asks []privilege.Need) int {
@@ -63,17 +66,23 @@ func decide(c console, m *manifests, who rbac.Request, call privilege.Call, asks
 		who.Verb, who.Subresource = ask.Verb, ask.Subresource
 		answer, err := rbac.New(m).Authorize(context.Background(), who)
 		if answer.Allowed {
-			fmt.Fprintf(c.out, "allowed: %s\n  %s by rule %d of %s\n", call, ask, answer.Grant.Index+1, answer.Grant)
+			c.line("allowed: %s", call)
+			c.line("  %s by rule %d of %s", ask, answer.Grant.Index+1, answer.Grant)
 			return exitDone
 		}
 		reason := "no rule"
 		if err != nil {
-			reason += "; " + strings.ReplaceAll(err.Error(), "\n", "; ")
+			reason += "; " + oneText(err)
 		}
-		refusals = append(refusals, fmt.Sprintf("  %s: %s\n", ask, reason))
+		refusals = append(refusals, fmt.Sprintf("  %s: %s", ask, reason))
 	}
-	fmt.Fprintf(c.out, "refused: %s\n%s", call, strings.Join(refusals, ""))
-	fmt.Fprintf(c.out, "  enough: %s\n", oneLine(privilege.Rules(asks[:1])))
+	c.line("refused: %s", call)
+	for _, refusal := range refusals {
+		c.line("%s", refusal)
+	}
+	enough := privilege.Rules(asks[:1])
+	c.line("  enough: %s", oneLine(enough))
+	warn(c, enough)
 	return exitFound
 }
 

@@ -29,16 +29,18 @@ func explain(c console, args []string) (int, error) {
 		oldest, newest = only.Minor, only.Minor
 	}
 	if !call.Proxied {
-		fmt.Fprintf(c.out, "%s, directly to the kubelet\n", call)
+		c.line("%s, directly to the kubelet", call)
 		if !kubeletauthz.Clean(call.Path, "") {
-			fmt.Fprintln(c.out, "  the path is not clean: routers may read it differently, so it asks for proxy only")
+			c.line("  the path is not clean: routers may read it differently, so it asks for proxy only")
 		}
 		versions(c, call, oldest, newest, *hardened)
 		smallest(c, call, oldest, newest, *hardened)
 	}
 	through := privilege.Call{Method: call.Method, Path: call.Path, Proxied: true}
-	fmt.Fprintf(c.out, "%s, through the API server\n", through)
-	fmt.Fprintf(c.out, "  every version  %s; the kubelet then sees the API server's own identity\n", through.Asks(kubeletauthz.Mapper{})[0])
+	asks := through.Asks(kubeletauthz.Mapper{})
+	c.line("%s, through the API server", through)
+	c.line("  every version  %s; the kubelet then sees the API server's own identity", asks[0])
+	warn(c, privilege.Rules(asks))
 	return exitDone, nil
 }
 
@@ -63,7 +65,7 @@ func versions(c console, call privilege.Call, oldest, newest kubeletauthz.Minor,
 			asks = asked(call, kubeletauthz.Options{Minor: v, HardenedVerbs: hardened})
 		}
 		if v > oldest && asks != last {
-			fmt.Fprintf(c.out, "  %-13s  %s\n", span(from, v-1), last)
+			c.line("  %-13s  %s", span(from, v-1), last)
 			from = v
 		}
 		last = asks
@@ -94,9 +96,11 @@ func smallest(c console, call privilege.Call, oldest, newest kubeletauthz.Minor,
 	last := ""
 	for v := oldest; v <= newest; v++ {
 		needs := privilege.Needs([]privilege.Call{call}, privilege.Fleet{Oldest: v, HardenedVerbs: hardened})
-		rule := oneLine(privilege.Rules(needs))
+		rules := privilege.Rules(needs)
+		rule := oneLine(rules)
 		if rule != last {
-			fmt.Fprintf(c.out, "  smallest rule for %s and later: %s\n", v, rule)
+			c.line("  smallest rule for %s and later: %s", v, rule)
+			warn(c, rules)
 		}
 		last = rule
 	}

@@ -26,9 +26,9 @@ func lint(c console, args []string) (int, error) {
 	code = exitDone
 	for _, r := range m.roles {
 		for _, f := range privilege.Lint(r.kind, r.list) {
-			fmt.Fprintf(c.out, "%s rule %d: %s: %s: %s\n", r.title(), f.Rule+1, f.Code, f.Subject, f.Message)
+			c.line("%s rule %d: %s: %s: %s", r.title(), f.Rule+1, f.Code, f.Subject, f.Message)
 			code = exitFound
 		}
 	}
-	return code, nil
+	return m.code(code), nil
 }

@@ -1,5 +1,5 @@
-// Command kubeletauthz answers questions about access to the kubelet's API: what a request asks for, who is allowed to make
-// it, which rules are too wide, and which are enough.
+// Command kubeletauthz answers questions about access to the kubelet's API: what a request asks for, who is allowed to
+// make it, which rules are too wide, and which are enough.
 //
 //	kubeletauthz explain GET /pods
 //	kubeletauthz can --as system:serviceaccount:monitoring:agent GET /pods -f rbac.yaml
@@ -8,7 +8,10 @@
 //
 // It reads Kubernetes YAML or JSON, many documents a file, "-" for standard input, and needs no cluster.
 //
-// Exit codes: 0 done, allowed, or nothing found; 1 an input cannot be read; 2 usage; 3 refused, something found, or a wildcard left.
+// A document is used, named as not RBAC, or refused with its place on standard error; the rest is judged all the same.
+//
+// Exit codes: 0 done, allowed, or nothing found; 1 an input, or a part of one, cannot be read, or no role was read; 2
+// usage; 3 refused, something found, or a wildcard left.
 package main
 
 import (
@@ -44,13 +47,8 @@ FILE holds any number of YAML or JSON documents; - is standard input.
 // errUsage wraps what is wrong with the command line.
 var errUsage = errors.New("usage")
 
-// console is where a command reads and writes.
-type console struct {
-	in  io.Reader
-	out io.Writer
-}
-
 func run(args []string, in io.Reader, out, errs io.Writer) int {
+	c := console{in, out, errs}
 	commands := map[string]func(console, []string) (int, error){
 		"explain": explain, "can": can, "lint": lint, "minimize": minimize,
 	}
@@ -58,19 +56,22 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		fmt.Fprint(errs, usage)
 		return exitUsage
 	}
-	code, err := commands[args[0]](console{in, out}, args[1:])
+	code, err := commands[args[0]](c, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(out, usage)
 		return exitDone
 	}
 	if err != nil {
-		fmt.Fprintf(errs, "kubeletauthz %s: %v\n", args[0], err)
+		c.note("kubeletauthz %s: %s", args[0], oneText(err))
 	}
 	if errors.Is(err, errUsage) {
 		fmt.Fprint(errs, usage)
 	}
 	return code
 }
+
+// oneText is an error's text on one line.
+func oneText(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // parse reads flags before, between and after the other arguments, which it returns.
 func parse(flags *flag.FlagSet, args []string) ([]string, error) {

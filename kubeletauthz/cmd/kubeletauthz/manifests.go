@@ -1,28 +1,51 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 
 	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 // maxInputBytes bounds one file or standard input.
 const maxInputBytes = 64 << 20 // 64 MiB
 
+// errNoRoles says that there is nothing to judge, which is neither a refusal nor the absence of findings.
+var errNoRoles = errors.New("no roles were read")
+
 // manifests are the RBAC objects of the inputs, in their order, and where each role stood.
 type manifests struct {
 	rbac.Snapshot
-	roles []role
+	roles  []role
+	first  map[string]placed // by kind, namespace and name: the first role of that name
+	notes  []string          // what was not used, with its place
+	faults int               // how many of the notes are faults
+}
+
+// placed are a role's rules and where it stood.
+type placed struct {
+	place
+	rules []rbacv1.PolicyRule
+}
+
+// place is where a document begins; item is its position in a list, from 1, or 0.
+type place struct {
+	file string
+	line int
+	item int
+}
+
+// String is "FILE:LINE", and of an item of a list "FILE:LINE: item N".
+func (p place) String() string {
+	if p.item > 0 {
+		return fmt.Sprintf("%s:%d: item %d", p.file, p.line, p.item)
+	}
+	return fmt.Sprintf("%s:%d", p.file, p.line)
 }
 
 // role is a ClusterRole or a Role.
@@ -35,25 +58,60 @@ type role struct {
 
 // title names a role for people.
 func (r role) title() string {
-	name := r.meta.Name
-	if r.meta.Namespace != "" {
-		name = r.meta.Namespace + "/" + name
-	}
-	return fmt.Sprintf("%s: %s %q", r.from, r.kind, name)
+	return fmt.Sprintf("%s: %s %q", r.from, r.kind, qualified(r.meta))
 }
 
-// read reads every file; objects that are not RBAC are passed over.
+// qualified is "name" or "namespace/name".
+func qualified(meta metav1.ObjectMeta) string {
+	if meta.Namespace != "" {
+		return meta.Namespace + "/" + meta.Name
+	}
+	return meta.Name
+}
+
+// read reads every file. A document is used, noted as not RBAC, or refused with its place; what is refused does not
+// keep the rest from being read. The error is errUsage without files, and errNoRoles, beside the notes.
 func read(c console, files []string) (*manifests, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%w: -f is missing", errUsage)
 	}
-	m := &manifests{}
+	m := &manifests{first: map[string]placed{}}
 	for _, name := range files {
+		before := m.objects() + len(m.notes)
 		if err := m.file(c, name); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			m.fault(name, "%v", err)
+		}
+		if m.objects()+len(m.notes) == before {
+			m.note("%s: no RBAC objects", name)
 		}
 	}
-	return m, m.aggregate()
+	m.aggregate()
+	if len(m.roles) == 0 {
+		return m, errNoRoles
+	}
+	return m, nil
+}
+
+func (m *manifests) objects() int {
+	return len(m.roles) + len(m.ClusterBindings) + len(m.Bindings)
+}
+
+func (m *manifests) note(format string, args ...any) {
+	m.notes = append(m.notes, fmt.Sprintf(format, args...))
+}
+
+// fault notes what makes the answers incomplete.
+func (m *manifests) fault(at any, format string, args ...any) {
+	m.faults++
+	m.note("%v: %s", at, fmt.Sprintf(format, args...))
+}
+
+// code is a command's exit code, unless an input could not be read.
+func (m *manifests) code(code int) int {
+	if m.faults > 0 {
+		return exitInput
+	}
+	return code
 }
 
 func (m *manifests) file(c console, name string) error {
@@ -66,94 +124,39 @@ func (m *manifests) file(c console, name string) error {
 		defer f.Close()
 		in = f
 	}
-	limited := &io.LimitedReader{R: in, N: maxInputBytes + 1}
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(limited))
-	for n := 1; ; n++ {
-		text, err := documents.Read()
-		if limited.N <= 0 {
-			return fmt.Errorf("more than %d bytes", maxInputBytes)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil {
-			err = m.document(name, text)
-		}
-		if err != nil {
-			return fmt.Errorf("document %d: %w", n, err)
-		}
-	}
-}
-
-// document reads one object, or each item of a list. RBAC objects are read strictly: a misspelt field would grant nothing.
-func (m *manifests) document(from string, text []byte) error {
-	var head struct {
-		metav1.TypeMeta
-		Items []runtime.RawExtension `json:"items"`
-	}
-	if err := yaml.Unmarshal(text, &head); err != nil {
-		return fmt.Errorf("not YAML (render templates first): %w", err)
-	}
-	if len(head.Items) > 0 {
-		for i, item := range head.Items {
-			if err := m.document(from, item.Raw); err != nil {
-				return fmt.Errorf("item %d: %w", i+1, err)
-			}
-		}
-		return nil
-	}
-	if head.APIVersion != rbacv1.SchemeGroupVersion.String() {
-		return nil
-	}
-	return m.object(from, head.Kind, text)
-}
-
-func (m *manifests) object(from, kind string, text []byte) error {
-	switch kind {
-	case "ClusterRole":
-		return keep(text, &m.Cluster, func(r *rbacv1.ClusterRole) {
-			m.roles = append(m.roles, role{from, kind, r.ObjectMeta, r.Rules})
-		})
-	case "Role":
-		return keep(text, &m.Namespaced, func(r *rbacv1.Role) {
-			m.roles = append(m.roles, role{from, kind, r.ObjectMeta, r.Rules})
-		})
-	case "ClusterRoleBinding":
-		return keep(text, &m.ClusterBindings, func(*rbacv1.ClusterRoleBinding) {})
-	case "RoleBinding":
-		return keep(text, &m.Bindings, func(*rbacv1.RoleBinding) {})
-	}
-	return nil
-}
-
-func keep[T any](text []byte, list *[]*T, note func(*T)) error {
-	object := new(T)
-	if err := yaml.UnmarshalStrict(text, object); err != nil {
+	text, err := io.ReadAll(io.LimitReader(in, maxInputBytes+1))
+	if err != nil {
 		return err
 	}
-	*list = append(*list, object)
-	note(object)
-	return nil
-}
-
-// aggregate fills in the rules of roles that collect others by label, as the API server does.
-func (m *manifests) aggregate() error {
-	for _, into := range m.Cluster {
-		if into.AggregationRule == nil {
-			continue
+	if len(text) > maxInputBytes {
+		return fmt.Errorf("more than %d bytes", maxInputBytes)
+	}
+	if len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
+		m.fault(place{file: name, line: 1}, "refused: UTF-16, want UTF-8")
+		return nil
+	}
+	for d := range documents(text) {
+		at := place{file: name, line: d.line}
+		if d.err == nil {
+			d.err = m.document(at, d.json)
 		}
-		into.Rules = nil
-		for i := range into.AggregationRule.ClusterRoleSelectors {
-			selector, err := metav1.LabelSelectorAsSelector(&into.AggregationRule.ClusterRoleSelectors[i])
-			if err != nil {
-				return fmt.Errorf("ClusterRole %q: %w", into.Name, err)
-			}
-			for _, from := range m.Cluster {
-				if from != into && selector.Matches(labels.Set(from.Labels)) {
-					into.Rules = append(into.Rules, from.Rules...)
-				}
-			}
+		if d.err != nil {
+			m.fault(at, "refused: %v", d.err)
 		}
 	}
 	return nil
+}
+
+// keep adds a role. Two of one name with different rules are a fault: which of them counts depends on how they are
+// applied.
+func (m *manifests) keep(at place, kind string, meta metav1.ObjectMeta, rules []rbacv1.PolicyRule) {
+	name := kind + " " + qualified(meta)
+	first, found := m.first[name]
+	switch {
+	case !found:
+		m.first[name] = placed{at, rules}
+	case meta.Name != "" && !reflect.DeepEqual(first.rules, rules):
+		m.fault(at, "conflict: %s %q has other rules at %s; which count depends on the order of applying", kind, qualified(meta), first.place)
+	}
+	m.roles = append(m.roles, role{at.file, kind, meta, rules})
 }

@@ -31,7 +31,7 @@ func minimize(c console, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	before, code, err := chosen(c, files, *name)
+	m, before, code, err := chosen(c, files, *name)
 	if err != nil {
 		return code, err
 	}
@@ -39,7 +39,8 @@ func minimize(c console, args []string) (int, error) {
 	if err != nil {
 		return exitInput, fmt.Errorf("ClusterRole %q: %w", before.Name, err)
 	}
-	return show(c, before, after, len(files) > 0)
+	code, err = show(c, before, after, len(files) > 0)
+	return m.code(code), err
 }
 
 // callsOf reads lists with commas between.
@@ -61,17 +62,18 @@ func callsOf(lists []string) ([]privilege.Call, error) {
 	return calls, nil
 }
 
-// chosen is the ClusterRole to start from: an empty one without files, else the named one, else the only one about kubelets.
-func chosen(c console, files []string, name string) (*rbacv1.ClusterRole, int, error) {
+// chosen is the ClusterRole to start from: an empty one without files, else the named one, else the only one about
+// kubelets. It comes with what the files hold.
+func chosen(c console, files []string, name string) (*manifests, *rbacv1.ClusterRole, int, error) {
 	if len(files) == 0 {
 		if name == "" {
 			name = "kubelet-client"
 		}
-		return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}, exitDone, nil
+		return &manifests{}, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}, exitDone, nil
 	}
 	m, code, err := input(c, files)
 	if err != nil {
-		return nil, code, err
+		return nil, nil, code, err
 	}
 	var found []*rbacv1.ClusterRole
 	for _, r := range m.Cluster {
@@ -80,9 +82,9 @@ func chosen(c console, files []string, name string) (*rbacv1.ClusterRole, int, e
 		}
 	}
 	if len(found) != 1 {
-		return nil, exitUsage, fmt.Errorf("%w: %d ClusterRoles to choose from, name one with --role", errUsage, len(found))
+		return nil, nil, exitUsage, fmt.Errorf("%w: %d ClusterRoles to choose from, name one with --role", errUsage, len(found))
 	}
-	return found[0], exitDone, nil
+	return m, found[0], exitDone, nil
 }
 
 func aboutKubelets(r *rbacv1.ClusterRole) bool {
@@ -104,19 +106,39 @@ func show(c console, before *rbacv1.ClusterRole, after privilege.Minimized, comp
 	if err != nil {
 		return exitInput, err
 	}
-	fmt.Fprintf(c.out, "%s", text)
+	for _, line := range annotated(lines(text), after.Rules) {
+		fmt.Fprintln(c.out, line)
+	}
 	if compare {
 		for _, line := range diff(lines(old), lines(text)) {
 			fmt.Fprintf(c.out, "# %s\n", line)
 		}
 	}
 	for _, i := range after.Wide {
-		fmt.Fprintf(c.out, "# rule %d still grants nodes/proxy by a wildcard; name its resources\n", i+1)
+		c.line("# rule %d still grants nodes/proxy by a wildcard; name its resources", i+1)
 	}
 	if len(after.Wide) > 0 {
 		return exitFound, nil
 	}
 	return exitDone, nil
+}
+
+// annotated puts the warnings about each rule, as comments, above the line where it begins. In a ClusterRole's YAML the
+// rules come last and begin at the margin.
+func annotated(text []string, rules []rbacv1.PolicyRule) []string {
+	var out []string
+	next, within := 0, false
+	for _, line := range text {
+		if within && strings.HasPrefix(line, "- ") {
+			for _, warning := range warnings(rules[next]) {
+				out = append(out, "# "+visible(warning))
+			}
+			next++
+		}
+		within = within || line == "rules:"
+		out = append(out, line)
+	}
+	return out
 }
 
 func lines(text []byte) []string { return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") }
