@@ -32,7 +32,7 @@ type Identity struct {
 	// UID and GID are the primary user and group.
 	UID, GID uint32
 	// Username is the user's name, from the request or the first passwd row with the UID. It is "" when there is none or
-	// when nothing depended on it.
+	// when nothing depended on it. Like Group.ImageName it can be the image's text: untrusted.
 	Username string
 	// UserFrom and GroupFrom say who chose UID and GID.
 	UserFrom, GroupFrom Source

@@ -23,7 +23,7 @@ type Ref struct {
 // IsZero reports whether r refers to nothing.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
-// String returns the ID in decimal, the name, or "".
+// String returns the ID in decimal, the name as it is, or "". A name is untrusted text: quote it when you print it.
 func (r Ref) String() string {
 	if r.Numeric {
 		return strconv.FormatUint(uint64(r.ID), 10)

@@ -21,10 +21,10 @@ func (f *boundedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.File.Read(p)
 	if int64(n) > f.left {
-		return int(f.left), fmt.Errorf("%s: %w: it grew past %d bytes", f.name, ErrTooLarge, MaxFileBytes)
+		return int(f.left), fmt.Errorf("%q: %w: it grew past %d bytes", f.name, ErrTooLarge, MaxFileBytes)
 	}
 	f.left -= int64(n)
-	return n, err
+	return n, quoted(err)
 }
 
 // lazyFile opens its file when it is first read. A missing file reads as an empty one.

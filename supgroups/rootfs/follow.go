@@ -15,14 +15,14 @@ const MaxLinks = 40
 // returned holds no link, no "." and no "..", at the time of asking; "." is the root itself.
 //
 // Errors: fs.ErrNotExist when a part is missing or a part in the middle is no directory, ErrTooManyLinks, and those of
-// fsys.
+// fsys, the path of an *fs.PathError quoted in the text.
 func Follow(fsys fs.ReadLinkFS, name string) (string, error) {
 	w := walk{fsys: fsys, at: ".", ahead: strings.Split(name, "/")}
 	for len(w.ahead) > 0 {
 		part := w.ahead[0]
 		w.ahead = w.ahead[1:]
 		if err := w.step(part); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return "", fmt.Errorf("%q: %w", name, quoted(err))
 		}
 	}
 	return w.at, nil

@@ -1,7 +1,6 @@
 package rootfs
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,15 +16,6 @@ const (
 
 	// MaxFileBytes is the largest file that is read; a sparse file of an image can claim any size.
 	MaxFileBytes = 1 << 30 // 1 GiB
-)
-
-var (
-	// ErrNotRegular means that a path leads to something that is not a regular file: a directory, a device, a pipe.
-	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge means a file larger than MaxFileBytes.
-	ErrTooLarge = errors.New("file too large")
-	// ErrTooManyLinks means a path with more than MaxLinks symbolic links, such as a loop.
-	ErrTooManyLinks = errors.New("too many symbolic links")
 )
 
 // Root is the root directory of a container's file system. It is safe for concurrent use.
@@ -63,7 +53,8 @@ func (r *Root) Resolve(req supgroups.Request) (supgroups.Identity, error) {
 // File opens a file below the root for reading, following links inside the root. The caller closes it.
 //
 // Errors: fs.ErrNotExist when there is no such file, a link leads nowhere, or a directory on the way is a file;
-// ErrNotRegular; ErrTooLarge, at once or from Read when the file grows; ErrTooManyLinks; and those of the file system.
+// ErrNotRegular; ErrTooLarge, at once or from Read when the file grows; ErrTooManyLinks; and those of the file system,
+// the path of an *fs.PathError quoted in the text, since the image may have written it.
 func (r *Root) File(name string) (io.ReadCloser, error) {
 	path, err := Follow(r.fsys, name)
 	if err != nil {
@@ -73,31 +64,31 @@ func (r *Root) File(name string) (io.ReadCloser, error) {
 	// container may have swapped it.
 	info, err := r.fsys.Lstat(path)
 	if err != nil {
-		return nil, err
+		return nil, quoted(err)
 	}
 	if err := acceptable(name, info); err != nil {
 		return nil, err
 	}
 	f, err := r.fsys.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, quoted(err)
 	}
 	if info, err = f.Stat(); err == nil {
 		err = acceptable(name, info)
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, quoted(err)
 	}
 	return &boundedFile{File: f, name: name, left: MaxFileBytes}, nil
 }
 
 func acceptable(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: %w: %s", name, ErrNotRegular, info.Mode().Type())
+		return fmt.Errorf("%q: %w: %s", name, ErrNotRegular, info.Mode().Type())
 	}
 	if info.Size() > MaxFileBytes {
-		return fmt.Errorf("%s: %w: %d bytes exceed %d", name, ErrTooLarge, info.Size(), MaxFileBytes)
+		return fmt.Errorf("%q: %w: %d bytes exceed %d", name, ErrTooLarge, info.Size(), MaxFileBytes)
 	}
 	return nil
 }
