@@ -1,13 +1,15 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/report"
 )
 
 // Exit codes, the same for every command.
@@ -48,17 +50,25 @@ func newCommand(s streams) (root *cobra.Command, code *int) {
 	return root, code
 }
 
-// print writes v as JSON, or as text by means of table.
-func (o *output) print(v any, table func(io.Writer) error) error {
-	switch o.format {
-	case "table":
-		return table(o.out)
-	case "json":
-		e := json.NewEncoder(o.out)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
+// checkFormat refuses an unknown format before any work is done.
+func (o *output) checkFormat() error {
+	if o.format != "table" && o.format != "json" {
+		return fmt.Errorf("output %q is neither \"table\" nor \"json\"", o.format)
 	}
-	return fmt.Errorf("output %q is neither \"table\" nor \"json\"", o.format)
+	return nil
+}
+
+// print writes v as JSON, or as text by means of table, whole or not at all.
+func (o *output) print(v any, table func(io.Writer) error) error {
+	if o.format == "json" {
+		return report.PrintJSON(o.out, v)
+	}
+	var text bytes.Buffer
+	if err := table(&text); err != nil {
+		return err
+	}
+	_, err := o.out.Write(text.Bytes())
+	return err
 }
 
 func (o *output) parsePlatform() (v1.Platform, error) {

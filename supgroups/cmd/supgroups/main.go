@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 )
@@ -24,7 +23,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	cmd, code := newCommand(s)
 	cmd.SetArgs(args)
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(s.err, "supgroups:", err)
+		printError(s.err, err)
 		return exitError
 	}
 	return *code

@@ -94,7 +94,7 @@ func TestExplain(t *testing.T) {
 	refused := map[string][]string{
 		"GRP-18 no pod":             {"explain", "--image", archive},
 		"GRP-18 a missing pod":      {"explain", "--image", archive, "--pod", "testdata/none.yaml"},
-		"GRP-18 a missing image":    {"explain", "--image", "testdata/none.tar", "--pod", "testdata/kep-pod.yaml"},
+		"GRP-18 a missing image":    {"explain", "--image", "./testdata/none.tar", "--pod", "testdata/kep-pod.yaml"},
 		"GRP-18 no such container":  {"explain", "--image", archive, "--pod", "testdata/kep-pod.yaml", "--container", "other"},
 		"GRP-18 an unknown format":  {"explain", "--image", archive, "--pod", "testdata/kep-pod.yaml", "-o", "xml"},
 		"GRP-18 a bad platform":     {"explain", "--image", archive, "--pod", "testdata/kep-pod.yaml", "--platform", "a/b/c/d"},

@@ -27,9 +27,9 @@ func newScan(o *output, code *int) *cobra.Command {
 		Short: "List the containers whose processes hold groups that nobody asked for",
 		Long: `List the containers that get groups from their image without asking, and what Strict would take away.
 
-The input is what "kubectl get pods -A -o json" prints, from a file or standard input. Images are fetched from their
-registry, by digest where the pod's status has one; --image NAME=SOURCE says where an image is instead: a docker archive,
-an OCI layout or another reference. Where the node reports containerStatuses[].user, that counts too.
+The input is what "kubectl get pods -A -o json" prints, from a file or standard input; several lists may follow each other. Images are fetched from their
+registry, by digest where the pod's status has one, and never from a file; --image NAME=SOURCE says where an image is
+instead: a docker archive or an OCI layout when SOURCE begins with "/", "./" or "../", else another reference. Where the node reports containerStatuses[].user, that counts too.
 
 Exit code: 0 nothing found, 1 something found, 2 wrong usage or unreadable input, 3 nothing found but not everything
 could be told.`,
@@ -46,6 +46,9 @@ could be told.`,
 }
 
 func (f *scanFlags) run(ctx context.Context, path string) error {
+	if err := f.checkFormat(); err != nil {
+		return err
+	}
 	platform, err := f.parsePlatform()
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func (f *scanFlags) run(ctx context.Context, path string) error {
 }
 
 func (f *scanFlags) scanner(platform v1.Platform) *report.Scanner {
-	s := &report.Scanner{Open: func(ctx context.Context, image string) (*source.Image, error) {
+	s := &report.Scanner{Open: func(ctx context.Context, image source.Where) (*source.Image, error) {
 		return source.Open(ctx, image, platform)
 	}}
 	if isTerminal(f.err) {
@@ -76,7 +79,7 @@ func (f *scanFlags) scanner(platform v1.Platform) *report.Scanner {
 	}
 	s.Locate = func(c *report.Container) {
 		if where, ok := f.images[c.SpecImage]; ok {
-			c.Image = where
+			c.Image = source.Given(where)
 		}
 	}
 	return s

@@ -1,87 +1,49 @@
-// Package podlist reads pods: one from a manifest, or many from `kubectl get pods -A -o json`, one at a time.
+// Package podlist reads pods: those of a manifest, or many from `kubectl get pods -A -o json`, one at a time. Nothing
+// in the input is passed over in silence: what is not a pod is an error that names its place.
 package podlist
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 )
-
-// MaxManifestBytes is the largest manifest of one pod.
-const MaxManifestBytes = 4 << 20 // 4 MiB
 
 var (
-	// ErrNotPod means a manifest of another kind.
+	// ErrNotPod means something that is not a pod in a place for pods.
 	ErrNotPod = errors.New("not a pod")
-	// ErrNotList means a dump that is no list of pods.
+	// ErrNotList means a dump that is not a list of pods.
 	ErrNotList = errors.New("not a list of pods")
-	// ErrTooLarge means a manifest of more than MaxManifestBytes.
+	// ErrPartial means a list that is one chunk of a longer one.
+	ErrPartial = errors.New("only a part of a list")
+	// ErrTooLarge means a manifest of more than MaxManifestBytes or MaxItems.
 	ErrTooLarge = errors.New("manifest too large")
+	// ErrNoPods means a manifest in which there is nothing.
+	ErrNoPods = errors.New("no pod in the manifest")
+	// ErrSeveral means a document that goes on after its end, without a line "---" between.
+	ErrSeveral = errors.New("more than one document without a line \"---\" between")
 )
 
-// One reads a pod's manifest, YAML or JSON.
-func One(r io.Reader) (*corev1.Pod, error) {
-	text, err := io.ReadAll(io.LimitReader(r, MaxManifestBytes+1))
-	if err != nil {
-		return nil, err
+// kinds of lists that hold pods; the API leaves the kind out where it is known from the request.
+var listKinds = []string{"", "List", "PodList"}
+
+func checkList(kind string) error {
+	if !slices.Contains(listKinds, kind) {
+		return fmt.Errorf("%w: kind %q", ErrNotList, kind)
 	}
-	if len(text) > MaxManifestBytes {
-		return nil, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, MaxManifestBytes)
-	}
-	var pod corev1.Pod
-	if err := yaml.Unmarshal(text, &pod); err != nil {
-		return nil, err
-	}
-	if pod.Kind != "" && pod.Kind != "Pod" {
-		return nil, fmt.Errorf("%w: kind %q", ErrNotPod, pod.Kind)
-	}
-	return &pod, nil
+	return nil
 }
 
-// Each calls yield for every pod of a JSON list, holding one at a time, and stops at its first error. Items of another
-// kind are ErrNotPod; a dump without items is ErrNotList.
-func Each(r io.Reader, yield func(*corev1.Pod) error) error {
-	d := json.NewDecoder(r)
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.Join(ErrNotList, err)
+// checkPod refuses another kind, and what says neither its kind nor any container: no pod is without one.
+func checkPod(pod *corev1.Pod) error {
+	switch {
+	case pod.Kind == "Pod":
+		return nil
+	case pod.Kind != "":
+		return fmt.Errorf("%w: kind %q", ErrNotPod, pod.Kind)
+	case len(pod.Spec.Containers) == 0:
+		return fmt.Errorf("%w: neither a kind nor containers", ErrNotPod)
 	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if key == "items" {
-			return items(d, yield)
-		}
-		var skip json.RawMessage
-		if err := d.Decode(&skip); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: no items", ErrNotList)
-}
-
-func items(d *json.Decoder, yield func(*corev1.Pod) error) error {
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return errors.Join(ErrNotList, err)
-	}
-	for i := 0; d.More(); i++ {
-		var pod corev1.Pod
-		if err := d.Decode(&pod); err != nil {
-			return fmt.Errorf("items[%d]: %w", i, err)
-		}
-		if pod.Kind != "" && pod.Kind != "Pod" {
-			return fmt.Errorf("items[%d]: %w: kind %q", i, ErrNotPod, pod.Kind)
-		}
-		if err := yield(&pod); err != nil {
-			return err
-		}
-	}
-	// The closing bracket tells a list that ends from one that was cut off.
-	_, err := d.Token()
-	return err
+	return nil
 }

@@ -10,21 +10,81 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/podlist"
 )
 
-func TestOne(t *testing.T) {
+func TestManifest(t *testing.T) {
 	t.Run("GRP-18 YAML and JSON are the same pod", func(t *testing.T) {
 		for _, text := range []string{"kind: Pod\nspec: {securityContext: {fsGroup: 7}}\n", `{"kind":"Pod","spec":{"securityContext":{"fsGroup":7}}}`} {
-			pod, err := podlist.One(strings.NewReader(text))
-			if err != nil || *pod.Spec.SecurityContext.FSGroup != 7 {
-				t.Errorf("One(%q) = %v, %v", text, pod, err)
+			items, err := podlist.Manifest(strings.NewReader(text))
+			if err != nil || len(items) != 1 || items[0].Err != nil || *items[0].Pod.Spec.SecurityContext.FSGroup != 7 {
+				t.Errorf("Manifest(%q) = %v, %v", text, items, err)
 			}
 		}
 	})
 	t.Run("GRP-18 another kind and an endless manifest are refused", func(t *testing.T) {
-		if _, err := podlist.One(strings.NewReader("kind: Deployment")); !errors.Is(err, podlist.ErrNotPod) {
-			t.Errorf("One(Deployment) = %v, want ErrNotPod", err)
+		items, err := podlist.Manifest(strings.NewReader("kind: Deployment"))
+		if err != nil || len(items) != 1 || !errors.Is(items[0].Err, podlist.ErrNotPod) {
+			t.Errorf("Manifest(Deployment) = %v, %v, want ErrNotPod", items, err)
 		}
-		if _, err := podlist.One(strings.NewReader(strings.Repeat("#", podlist.MaxManifestBytes+1))); !errors.Is(err, podlist.ErrTooLarge) {
-			t.Errorf("One(endless) = %v, want ErrTooLarge", err)
+		if _, err := podlist.Manifest(strings.NewReader(strings.Repeat("#", podlist.MaxManifestBytes+1))); !errors.Is(err, podlist.ErrTooLarge) {
+			t.Errorf("Manifest(endless) = %v, want ErrTooLarge", err)
+		}
+		for _, text := range []string{strings.Repeat("---\n", podlist.MaxItems+1), strings.Repeat("{}", podlist.MaxItems+1)} {
+			if _, err := podlist.Manifest(strings.NewReader(text)); !errors.Is(err, podlist.ErrTooLarge) {
+				t.Errorf("Manifest(%.8q…) = %v, want ErrTooLarge", text, err)
+			}
+		}
+		text := `{"items":[{}` + strings.Repeat(",{}", podlist.MaxItems) + "]}"
+		if items, err := podlist.Manifest(strings.NewReader(text)); err != nil || len(items) != 1 || !errors.Is(items[0].Err, podlist.ErrTooLarge) {
+			t.Errorf("Manifest(a long list) = %d items, %v, want ErrTooLarge", len(items), err)
+		}
+		if _, err := podlist.Manifest(strings.NewReader("# nothing")); !errors.Is(err, podlist.ErrNoPods) {
+			t.Errorf("Manifest(comment) = %v, want ErrNoPods", err)
+		}
+	})
+	t.Run("GRP-18 anchors, merged keys and scalars that look like markers stay in their document", func(t *testing.T) {
+		text := "kind: Pod\nmetadata:\n  name: a\n  annotations:\n    text: |\n      ---\n      ...\n" +
+			"spec:\n  containers:\n  - &first {name: a, image: one}\n  - {<<: *first, name: b}\n"
+		items, err := podlist.Manifest(strings.NewReader(text))
+		if err != nil || len(items) != 1 || items[0].Err != nil || len(items[0].Pod.Spec.Containers) != 2 {
+			t.Fatalf("Manifest(…) = %+v, %v, want one pod", items, err)
+		}
+		if c := items[0].Pod.Spec.Containers[1]; c.Name != "b" || c.Image != "one" {
+			t.Errorf("second container = %+v", c)
+		}
+	})
+	t.Run("GRP-18 the parser's further line breaks hide no document", func(t *testing.T) {
+		for _, text := range []string{
+			"kind: Pod\r---\rkind: Pod\r", "kind: Pod\u0085---\u0085kind: Pod\u0085", "kind: Pod\u2028---\u2028kind: Pod",
+			"\xff\xfek\x00:\x00 \x001\x00\n\x00-\x00-\x00-\x00\n\x00k\x00:\x00 \x002\x00\n\x00",
+		} {
+			items, err := podlist.Manifest(strings.NewReader(text))
+			if err != nil || len(items) != 1 || !errors.Is(items[0].Err, podlist.ErrSeveral) {
+				t.Errorf("Manifest(%q) = %+v, %v, want ErrSeveral", text, items, err)
+			}
+		}
+	})
+}
+
+// FuzzManifest: however a manifest looks, a pod behind a marker is found or something is refused.
+func FuzzManifest(f *testing.F) {
+	for _, s := range []string{"", "kind: Pod\n", `{"kind":"Pod"}`, "a: [", "--- |\n", "%YAML 1.1\n", "\ufeffkind: Pod", "...", "items: []", "# c"} {
+		f.Add(s)
+	}
+	const last = "kind: Pod\nmetadata: {name: the-last}\n"
+	f.Fuzz(func(t *testing.T, before string) {
+		items, err := podlist.Manifest(strings.NewReader(before + "\n---\n" + last))
+		if err != nil {
+			if !errors.Is(err, podlist.ErrTooLarge) {
+				t.Fatalf("Manifest(%q + pod) = %v", before, err)
+			}
+			return
+		}
+		for _, item := range items {
+			if (item.Pod == nil) == (item.Err == nil) || item.Place == "" {
+				t.Fatalf("item %+v", item)
+			}
+		}
+		if at := items[len(items)-1]; at.Err == nil && at.Pod.Name != "the-last" {
+			t.Fatalf("Manifest(%q + pod) ends with %q", before, at.Pod.Name)
 		}
 	})
 }

@@ -6,13 +6,15 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/source"
 )
 
 // Container is one container of a pod, as far as scanning needs it.
 type Container struct {
 	Namespace, Pod string
 	// Image is where its image is looked for: by digest when the status has one, else as the spec has it.
-	Image string
+	Image source.Where
 	// SpecImage is the image as the spec has it.
 	SpecImage string
 
@@ -47,7 +49,7 @@ func Containers(pod *corev1.Pod) []Container {
 }
 
 func newContainer(pod *corev1.Pod, spec *corev1.PodSpec, c corev1.Container, image string, statuses []corev1.ContainerStatus) Container {
-	out := Container{Namespace: pod.Namespace, Pod: pod.Name, Image: image, SpecImage: image, spec: spec, container: c}
+	out := Container{Namespace: pod.Namespace, Pod: pod.Name, Image: source.Reference(image), SpecImage: image, spec: spec, container: c}
 	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
 	if i < 0 {
 		return out
@@ -57,7 +59,7 @@ func newContainer(pod *corev1.Pod, spec *corev1.PodSpec, c corev1.Container, ima
 	}
 	id := strings.TrimPrefix(statuses[i].ImageID, "docker-pullable://")
 	if _, err := name.NewDigest(id); err == nil {
-		out.Image = id
+		out.Image = source.Reference(id)
 	}
 	return out
 }

@@ -27,6 +27,11 @@ type Group struct {
 
 // Explanation is what one container's first process starts as.
 type Explanation struct {
+	// Place, Namespace and Pod tell where the container is from, when the caller sets them: the place in the manifest, as
+	// in "document 2", and the pod's name.
+	Place     string `json:"place,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Pod       string `json:"pod,omitempty"`
 	Container string `json:"container"`
 	ImageUser string `json:"imageUser"`
 	Policy    string `json:"policy"` // the pod's
@@ -80,6 +85,32 @@ func userFrom(who supgroups.Identity, imageUser string, container *corev1.Contai
 		return supgroups.SourceRuntimeDefault.String()
 	}
 	return supgroups.SourceImageUser.String()
+}
+
+// PrintExplanations writes explanations as text for people, under the pod's name and place when there are several pods.
+func PrintExplanations(w io.Writer, explanations []Explanation, several bool) error {
+	for i, e := range explanations {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if several && (i == 0 || e.Place != explanations[i-1].Place) {
+			fmt.Fprintf(w, "pod %s, %s\n", podName(e), e.Place)
+		}
+		if err := PrintExplanation(w, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func podName(e Explanation) string {
+	switch {
+	case e.Pod == "":
+		return "without a name"
+	case e.Namespace == "":
+		return Plain(e.Pod)
+	}
+	return Plain(e.Namespace) + "/" + Plain(e.Pod)
 }
 
 // PrintExplanation writes e as text for people.

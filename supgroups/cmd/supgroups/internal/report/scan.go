@@ -58,7 +58,7 @@ type Summary struct {
 // Scanner collects containers and then looks at their images.
 type Scanner struct {
 	// Open opens an image; it is called once for each image, from several goroutines.
-	Open func(ctx context.Context, image string) (*source.Image, error)
+	Open func(ctx context.Context, image source.Where) (*source.Image, error)
 	// Locate, if set, may change where a container's image is looked for.
 	Locate func(*Container)
 	// Progress, if set, is called after each image, from one goroutine at a time.
@@ -93,8 +93,8 @@ func (s *Scanner) Add(pod *corev1.Pod) {
 func (s *Scanner) Run(ctx context.Context) Summary {
 	s.summary.Containers = len(s.containers)
 	s.summary.Findings, s.summary.Unread, s.summary.TakenAway = []Finding{}, []Unread{}, []int64{}
-	byImage := map[string][]*Container{}
-	var images []string
+	byImage := map[source.Where][]*Container{}
+	var images []source.Where
 	for i := range s.containers {
 		c := &s.containers[i]
 		if byImage[c.Image] == nil {
@@ -104,7 +104,7 @@ func (s *Scanner) Run(ctx context.Context) Summary {
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	queue, done := make(chan string), 0
+	queue, done := make(chan source.Where), 0
 	for range workers {
 		wg.Go(func() {
 			for image := range queue {
@@ -128,7 +128,7 @@ func (s *Scanner) Run(ctx context.Context) Summary {
 	return s.summary
 }
 
-func (s *Scanner) image(ctx context.Context, where string, containers []*Container) (findings []Finding, unread []Unread) {
+func (s *Scanner) image(ctx context.Context, where source.Where, containers []*Container) (findings []Finding, unread []Unread) {
 	image, err := s.Open(ctx, where)
 	if err != nil {
 		err = fmt.Errorf("image: %w", err)
@@ -136,7 +136,7 @@ func (s *Scanner) image(ctx context.Context, where string, containers []*Contain
 	for _, c := range containers {
 		f, err := c.look(image, err)
 		if err != nil {
-			unread = append(unread, Unread{Namespace: c.Namespace, Pod: c.Pod, Container: c.container.Name, Image: where, Error: err.Error()})
+			unread = append(unread, Unread{Namespace: c.Namespace, Pod: c.Pod, Container: c.container.Name, Image: where.String(), Error: err.Error()})
 		}
 		if len(f.Groups) > 0 {
 			findings = append(findings, f)

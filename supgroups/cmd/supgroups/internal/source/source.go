@@ -19,8 +19,14 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups/rootfs"
 )
 
-// ErrNoImage means an OCI layout without an image for the platform.
-var ErrNoImage = errors.New("no image for the platform")
+var (
+	// ErrNoImage means an OCI layout without an image for the platform.
+	ErrNoImage = errors.New("no image for the platform")
+	// ErrNotImage means a path to something that cannot be an archive or a layout: a device, a pipe, a socket.
+	ErrNotImage = errors.New("neither a file nor a directory")
+	// ErrPath means a pod's image that is written as a path.
+	ErrPath = errors.New("a path is not a reference to a registry")
+)
 
 // Image is what has to be known of an image: its user and its files.
 type Image struct {
@@ -30,9 +36,10 @@ type Image struct {
 	Files *layerfs.FS
 }
 
-// Open opens where: a file is a docker archive, a directory an OCI layout, everything else a reference to a registry,
-// with the credentials of the docker configuration. Layers are fetched when they are looked into.
-func Open(ctx context.Context, where string, platform v1.Platform) (*Image, error) {
+// Open opens an image: at a local path a file is a docker archive and a directory an OCI layout, and links are followed;
+// for a reference its registry is asked, with the credentials of the docker configuration. Layers are fetched when they
+// are looked into. Errors hold words of the image and of the registry: untrusted.
+func Open(ctx context.Context, where Where, platform v1.Platform) (*Image, error) {
 	image, err := open(ctx, where, platform)
 	if err != nil {
 		return nil, err
@@ -48,19 +55,39 @@ func Open(ctx context.Context, where string, platform v1.Platform) (*Image, erro
 	return &Image{User: config.Config.User, Files: layerfs.New(openers(ctx, layers), rootfs.Passwd, rootfs.Group)}, nil
 }
 
-func open(ctx context.Context, where string, platform v1.Platform) (v1.Image, error) {
-	info, err := os.Stat(where)
-	switch {
-	case err == nil && info.IsDir():
-		return fromLayout(where, platform)
-	case err == nil:
-		return tarball.ImageFromPath(where, nil)
+func open(ctx context.Context, where Where, platform v1.Platform) (v1.Image, error) {
+	if where.local {
+		return fromPath(where.text, platform)
 	}
-	ref, err := name.ParseReference(where)
+	image, err := fromRegistry(ctx, where.text, platform)
+	if err != nil && where.mistaken() {
+		return nil, fmt.Errorf("%w (if the file is meant, write %q)", err, "./"+where.text)
+	}
+	return image, err
+}
+
+func fromRegistry(ctx context.Context, text string, platform v1.Platform) (v1.Image, error) {
+	if isPath(text) {
+		return nil, ErrPath
+	}
+	ref, err := name.ParseReference(text)
 	if err != nil {
 		return nil, err
 	}
 	return remote.Image(ref, remote.WithContext(ctx), remote.WithPlatform(platform), remote.WithAuthFromKeychain(authn.DefaultKeychain))
+}
+
+func fromPath(path string, platform v1.Platform) (v1.Image, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return fromLayout(path, platform)
+	case info.Mode().IsRegular():
+		return tarball.ImageFromPath(path, nil)
+	}
+	return nil, fmt.Errorf("%w: %s", ErrNotImage, info.Mode().Type())
 }
 
 func fromLayout(dir string, platform v1.Platform) (v1.Image, error) {
