@@ -34,7 +34,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or unsupported.
+// WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or unsupported. An
+// error of the run itself is one more test case, "run", because CI systems read no other place.
 func (r Report) WriteJUnit(w io.Writer) error {
 	s := junitSuite{
 		Name: "criconformance " + printable(r.Runtime), Tests: len(r.Results), Failures: r.Count(Fail), Errors: r.Count(Error),
@@ -43,6 +44,11 @@ func (r Report) WriteJUnit(w io.Writer) error {
 	for _, result := range r.Results {
 		s.Seconds += seconds(result.Took)
 		s.Cases = append(s.Cases, result.junit())
+	}
+	if why := r.trouble(); why != "" {
+		s.Tests++
+		s.Errors++
+		s.Cases = append(s.Cases, junitCase{Name: "run", Class: "criconformance", Error: &junitNote{Message: printable(why)}})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err

@@ -47,6 +47,10 @@ const (
 // number.
 var ErrOptions = errors.New("options")
 
+// ErrNothingTried says that every case was skipped: the run says nothing about the runtime, and is not to pass for one that
+// found nothing wrong.
+var ErrNothingTried = errors.New("no case was tried")
+
 func (o Options) withDefaults() (Options, error) {
 	if o.Endpoint == "" {
 		return o, fmt.Errorf("%w: no endpoint", ErrOptions)

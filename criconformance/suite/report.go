@@ -12,6 +12,9 @@ type Report struct {
 	Streams  Streams        `json:"streams"`  // what the streaming server speaks
 	Features []FeatureState `json:"features"` // in the order of the function Features; nil if no case was tried
 	Results  []Result       `json:"results"`  // in the order of Cases; nil if no case was tried
+	// Error is why the run did not start, or what was wrong with it beside its cases, such as leftovers that could not be
+	// removed: the text of Run's error. It is empty for a run that went to its end.
+	Error string `json:"error,omitempty"`
 }
 
 // Streams says over what exec sessions can be opened.
@@ -99,13 +102,29 @@ const (
 	ExitTrouble = 2 // none failed, but something could not be found out
 )
 
-// ExitCode returns the code for the report: [ExitFailed], else [ExitTrouble] if there are errors or no results, else
-// [ExitPassed]. An error of Run's beside the report is [ExitTrouble] where the report says ExitPassed.
+// trouble returns what was wrong with the run itself; empty when nothing was.
+func (r Report) trouble() string {
+	if r.Error == "" && len(r.Results) == 0 {
+		return ErrNothingTried.Error()
+	}
+	return r.Error
+}
+
+// tried returns [ErrNothingTried] when every case was skipped.
+func (r Report) tried() error {
+	if r.Count(Skip) == len(r.Results) {
+		return ErrNothingTried
+	}
+	return nil
+}
+
+// ExitCode returns the code for the report: [ExitFailed], else [ExitTrouble] if there are errors, the run's own among them,
+// or no results, else [ExitPassed].
 func (r Report) ExitCode() int {
 	switch {
 	case r.Count(Fail) > 0:
 		return ExitFailed
-	case r.Count(Error) > 0 || len(r.Results) == 0:
+	case r.Count(Error) > 0 || r.trouble() != "":
 		return ExitTrouble
 	}
 	return ExitPassed

@@ -9,12 +9,18 @@ import (
 )
 
 // Run tries the selected cases and reports on all. The order of the report is that of [Cases]. The error is the suite's
-// own trouble beside the cases': [ErrOptions], a runtime that cannot be reached or run a first container, ctx's end, or
-// leftovers that could not be removed; the report then has what is known.
+// own trouble beside the cases': [ErrOptions], a runtime that cannot be reached or run a first container, ctx's end,
+// [ErrNothingTried], or leftovers that could not be removed; the report then has what is known, and the error's text as
+// Error, so that it is an error in each of its formats.
 //
 // Everything that it makes in the runtime carries labels and is removed before Run returns, also when ctx ends. What a
 // killed run left behind, the next one removes; nothing else in the runtime is touched.
 func Run(ctx context.Context, options Options) (report Report, err error) {
+	defer func() {
+		if err != nil {
+			report.Endpoint, report.Error = options.Endpoint, err.Error()
+		}
+	}()
 	options, err = options.withDefaults()
 	if err != nil {
 		return Report{}, err
@@ -29,7 +35,8 @@ func Run(ctx context.Context, options Options) (report Report, err error) {
 	}
 	cases := Cases()
 	observations := n.tryAll(ctx, cases)
-	return n.about().with(cases, observations, n.states(cases, observations)), context.Cause(ctx)
+	report = n.about().with(cases, observations, n.states(cases, observations))
+	return report, errors.Join(context.Cause(ctx), report.tried())
 }
 
 // observed is an observation and how long it took.

@@ -9,10 +9,14 @@ import (
 )
 
 // WriteText writes the report for people: a line for each case, and below one that failed what was sent, what was seen,
-// the words of the KEP and what to do.
+// the words of the KEP and what to do; then the error of the run itself, if there is one, and the summary.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", oneLine(r.Runtime), oneLine(r.API), r.Endpoint)
+	if r.Runtime == "" {
+		fmt.Fprintf(&b, "runtime  unknown, at %s\n", oneLine(r.Endpoint))
+	} else {
+		fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", oneLine(r.Runtime), oneLine(r.API), oneLine(r.Endpoint))
+	}
 	fmt.Fprintf(&b, "streams  %s\n", strings.Join(r.Streams.Spoken, ", "))
 	for _, refused := range r.Streams.Refused {
 		fmt.Fprintf(&b, "         not %s: %s\n", refused.Protocol, oneLine(refused.Why))
@@ -24,17 +28,22 @@ func (r Report) WriteText(w io.Writer) error {
 	for _, result := range r.Results {
 		result.text(&b)
 	}
-	if len(r.Results) > 0 {
-		fmt.Fprintf(&b, "\n%s\n", r.Summary())
+	if why := r.trouble(); why != "" {
+		fmt.Fprintf(&b, "%-11s  %s\n", "ERROR", oneLine(why))
 	}
+	fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Summary returns one line with the number of each outcome.
+// Summary returns one line with the number of each outcome; an error of the run itself is one of the errors.
 func (r Report) Summary() string {
+	errors := r.Count(Error)
+	if r.trouble() != "" {
+		errors++
+	}
 	return fmt.Sprintf("%d passed, %d failed, %d skipped, %d unsupported, %d errors",
-		r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Count(Unsupported), r.Count(Error))
+		r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Count(Unsupported), errors)
 }
 
 // String returns a few words, such as "reported, required".

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "criconformance:", err)
+		fmt.Fprintln(stderr, "criconformance:", printable(err.Error()))
 		if code == suite.ExitPassed {
 			code = suite.ExitTrouble
 		}
@@ -74,17 +76,18 @@ func (f *flags) add(cmd *cobra.Command) {
 
 // do does what the flags say and returns the exit code.
 func (f *flags) do(ctx context.Context, stdout, stderr io.Writer) (int, error) {
-	if f.output != "text" && f.output != "json" {
-		return suite.ExitTrouble, fmt.Errorf("output %q is neither \"text\" nor \"json\"", f.output)
-	}
 	switch {
 	case f.list:
 		return suite.ExitPassed, list(stdout)
 	case f.archive != "":
 		return suite.ExitPassed, f.writeArchive()
 	}
-	if err := f.parse(); err != nil {
+	if err := f.writeJUnit(suite.Report{Endpoint: f.options.Endpoint, Error: "the run has not ended"}); err != nil {
 		return suite.ExitTrouble, err
+	}
+	if err := f.parse(); err != nil {
+		report := suite.Report{Endpoint: f.options.Endpoint, Error: err.Error()}
+		return suite.ExitTrouble, errors.Join(err, f.write(report, true, stdout))
 	}
 	if isTerminal(stderr) {
 		f.options.Progress = func(done, total int, name string) { fmt.Fprintf(stderr, "\r\x1b[K%d/%d %s", done, total, name) }
@@ -93,14 +96,15 @@ func (f *flags) do(ctx context.Context, stdout, stderr io.Writer) (int, error) {
 	if f.options.Progress != nil {
 		fmt.Fprint(stderr, "\r\x1b[K")
 	}
-	if errors.Is(err, suite.ErrOptions) {
-		return suite.ExitTrouble, err
-	}
-	return report.ExitCode(), errors.Join(err, f.write(report, stdout))
+	usage := errors.Is(err, suite.ErrOptions) && report.Runtime == "" // no runtime was asked
+	return report.ExitCode(), errors.Join(err, f.write(report, usage, stdout))
 }
 
 // parse reads the flags that are more than text.
 func (f *flags) parse() (err error) {
+	if f.output != "text" && f.output != "json" {
+		return fmt.Errorf("output %q is neither \"text\" nor \"json\"", f.output)
+	}
 	if f.options.Focus, err = pattern("focus", f.focus); err != nil {
 		return err
 	}
@@ -125,19 +129,38 @@ func pattern(flag, text string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-func (f *flags) write(report suite.Report, stdout io.Writer) error {
-	write := report.WriteText
-	if f.output == "json" {
-		write = report.WriteJSON
+// write writes the report in all formats that were asked for. Of wrong usage the text is the error's line alone.
+func (f *flags) write(report suite.Report, usage bool, stdout io.Writer) (err error) {
+	switch {
+	case f.output == "json":
+		err = report.WriteJSON(stdout)
+	case !usage:
+		err = report.WriteText(stdout)
 	}
-	if err := write(stdout); err != nil || f.junit == "" {
-		return err
+	return errors.Join(err, f.writeJUnit(report))
+}
+
+// writeJUnit writes the JUnit file. It is written before the run too, so that one of an earlier run does not stand for a run
+// that is killed.
+func (f *flags) writeJUnit(report suite.Report) error {
+	if f.junit == "" {
+		return nil
 	}
 	return toFile(f.junit, report.WriteJUnit)
 }
 
 func (f *flags) writeArchive() error {
 	return toFile(f.archive, func(w io.Writer) error { return suite.WriteArchive(w, f.options.Images, f.options.Reporter) })
+}
+
+// printable leaves out what would drive a terminal: an error may hold what a runtime said.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && r != '\n' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 func toFile(path string, write func(io.Writer) error) error {
