@@ -1,6 +1,7 @@
 package execaudit
 
 import (
+	"iter"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,24 +11,27 @@ import (
 // parameter of rawQuery whose name reserved reserves, i counting env parameters
 // from 0; nil for none. It is for a query that travels on as it is, to a parser
 // one does not know: it also splits at ';', counts a key that does not decode as
-// env, and reports an env parameter that does not decode (Invalid, under env[i]).
+// env, and reports an env parameter that does not decode or that a raw ';' ends or
+// begins, since parsers disagree on what it is (Invalid, under env[i]).
 // More than MaxEnvEntries env parameters are a TooMany fault under env, the last
 // of the list; the rest is not looked at. Work is one pass.
 func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
 	var faults field.ErrorList
 	path := field.NewPath(QueryParam)
 	count := 0
-	for rest := rawQuery; rest != "" && count <= MaxEnvEntries; {
-		segment := rest
-		rest = ""
-		if end := strings.IndexAny(segment, "&;"); end >= 0 {
-			segment, rest = segment[:end], segment[end+1:]
+	for parameter, disputed := range parameters(rawQuery) {
+		if count > MaxEnvEntries {
+			break
 		}
-		key, value, _ := strings.Cut(segment, "=")
+		key, value, _ := strings.Cut(parameter, "=")
 		if !mayBeQueryParam(key) {
 			continue
 		}
-		if fault := reservedFault(value, path.Index(count), reserved); fault != nil {
+		fault := reservedFault(value, path.Index(count), reserved)
+		if fault == nil && disputed {
+			fault = field.Invalid(path.Index(count), field.OmitValueType{}, detailSemicolon)
+		}
+		if fault != nil {
 			faults = append(faults, fault)
 		}
 		count++
@@ -36,6 +40,20 @@ func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
 		faults = append(faults, field.TooMany(path, count, MaxEnvEntries))
 	}
 	return faults
+}
+
+// parameters yields what stands between '&' and ';', and whether a ';' is beside it.
+func parameters(rawQuery string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for segment := range strings.SplitSeq(rawQuery, "&") {
+			disputed := strings.Contains(segment, ";")
+			for parameter := range strings.SplitSeq(segment, ";") {
+				if !yield(parameter, disputed) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func reservedFault(escaped string, path *field.Path, reserved Reserved) *field.Error {

@@ -239,6 +239,9 @@ func TestReservedInQuery(t *testing.T) {
 		{"EXA-25 without a value", "env=" + id, []string{fmt.Sprintf(fault, 0)}},
 		{"EXA-25 behind a semicolon", "a=1;env=" + id + "=x", []string{fmt.Sprintf(fault, 0)}},
 		{"EXA-25 unreadable", "env=%zz", []string{"env[0]: Invalid value: must not contain a malformed percent escape"}},
+		{"EXA-32 ended by a raw semicolon", "env=A=1;x", []string{"env[0]: Invalid value: must not contain an unescaped semicolon"}},
+		{"EXA-32 begun by a raw semicolon", "env=B=1&a=1;env=A=1&b=;", []string{"env[1]: Invalid value: must not contain an unescaped semicolon"}},
+		{"semicolons elsewhere", "env=A=1&a=1;b", nil},
 		{"EXA-25 under an unreadable key", "%zz=" + id + "=x", []string{fmt.Sprintf(fault, 0)}},
 		{"EXA-25 behind 300 others", strings.Repeat("env=A=1&", 300) + "env=" + id + "=x", []string{"env: Too many: 257: must have at most 256 items"}},
 	}

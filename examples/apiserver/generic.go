@@ -16,6 +16,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/access"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/openapi"
 	"github.com/lanyard-dev/lanyard/examples/gates"
+	"github.com/lanyard-dev/lanyard/examples/rawquery"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
@@ -63,8 +64,10 @@ func (p *parts) config() (*genericapiserver.Config, error) {
 }
 
 // handlerChain puts the check of clients' audit IDs in front of everything, because auditing begins with the first filter.
+// Connections get the query as it was sent, since the generic server hands them only what net/url can read of it.
 func (p *parts) handlerChain(api http.Handler, c *genericapiserver.Config) http.Handler {
-	return execapi.WithAuditIDCheck(redactLog(genericapiserver.DefaultBuildHandlerChain(api, c)), p.options.ClientAuditIDs)
+	chain := genericapiserver.DefaultBuildHandlerChain(rawquery.Keep(api), c)
+	return execapi.WithAuditIDCheck(redactLog(chain), p.options.ClientAuditIDs)
 }
 
 // admission asks the caller's plugins before the server's own, which only validate.

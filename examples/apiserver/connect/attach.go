@@ -41,6 +41,9 @@ func (a *Attach) Connect(ctx context.Context, name string, options runtime.Objec
 	if err := mayCreate(ctx, a.Authorizer); err != nil {
 		return nil, err
 	}
+	if err := readable(ctx); err != nil {
+		return nil, err
+	}
 	o, ok := options.(*corev1.PodAttachOptions)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of an attach", options))

@@ -9,11 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
+	"github.com/lanyard-dev/lanyard/execaudit"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
@@ -56,8 +58,11 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	envs, faults := e.Env.Validate(o.Env)
-	if faults = append(o.Faults(), faults...); len(faults) > 0 {
+	envs, faults, err := e.environment(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(faults) > 0 {
 		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodExecOptions").GroupKind(), name, faults)
 	}
 	location, err := e.location(ctx, name, o)
@@ -69,6 +74,25 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 		return nil, apierrors.NewInternalError(err)
 	}
 	return session{e.Pods.Kubelets, location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder}, nil
+}
+
+// environment returns the entries to send or every fault. The faults of a request that cannot be read come from its own
+// query, where every parameter stands at its place; net/url had left out some before the options were made.
+func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]execaudit.Env, field.ErrorList, error) {
+	query, sent, err := queryOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sent {
+		if _, faults := e.Env.Decode(query); len(faults) > 0 {
+			return nil, faults, nil
+		}
+	}
+	if err := readable(ctx); err != nil {
+		return nil, nil, err
+	}
+	envs, faults := e.Env.Validate(o.Env)
+	return envs, execaudit.JoinFaults(o.Faults(), faults), nil
 }
 
 // location is the kubelet's URL before injection.

@@ -45,6 +45,9 @@ func (l *Log) Get(ctx context.Context, name string, options runtime.Object) (run
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of a log", options))
 	}
+	if err := readable(ctx); err != nil {
+		return nil, err
+	}
 	pod, err := l.Pods.get(ctx, name)
 	if err != nil {
 		return nil, err

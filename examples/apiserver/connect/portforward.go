@@ -44,6 +44,9 @@ func (p *PortForward) Connect(ctx context.Context, name string, options runtime.
 	if err := mayCreate(ctx, p.Authorizer); err != nil {
 		return nil, err
 	}
+	if err := readable(ctx); err != nil {
+		return nil, err
+	}
 	o, ok := options.(*corev1.PodPortForwardOptions)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of a port-forward", options))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/proxy"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/examples/rawquery"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/kubelet"
@@ -23,6 +24,11 @@ import (
 // runtime with the Exec call, and splices the client to the stream that the
 // runtime returns. Nothing can be added once the streams are spliced.
 func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
+	query, err := readable(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
 	target, err := s.target(r)
 	if err != nil {
 		fail(w, err)
@@ -33,9 +39,9 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	o := streams(r.URL.Query())
+	o := streams(query)
 	req := &runtimeapi.ExecRequest{
-		ContainerId: target.container, Cmd: r.URL.Query()["command"],
+		ContainerId: target.container, Cmd: query["command"],
 		Stdin: o.stdin, Stdout: o.stdout, Stderr: o.stderr, Tty: o.tty,
 	}
 	if err := criwire.Write(req, envs); err != nil {
@@ -44,6 +50,14 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	resp, err := s.Runtime.Exec(r.Context(), req)
 	s.splice(w, r, resp.GetUrl(), err)
+}
+
+// readable returns a request's parameters, or an error when one of them cannot be read: net/url leaves such a one out.
+func readable(r *http.Request) (url.Values, error) {
+	if err := rawquery.Check(r.URL.RawQuery); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return r.URL.Query(), nil
 }
 
 // environment returns what goes into ExecRequest.envs; nil when the gate is off or
@@ -77,12 +91,17 @@ func (s *Server) supportsEnvs(ctx context.Context) (bool, error) {
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
+	query, err := readable(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
 	target, err := s.target(r)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	o := streams(r.URL.Query())
+	o := streams(query)
 	resp, err := s.Runtime.Attach(r.Context(), &runtimeapi.AttachRequest{
 		ContainerId: target.container, Stdin: o.stdin, Stdout: o.stdout, Stderr: o.stderr, Tty: o.tty,
 	})
@@ -106,12 +125,17 @@ func (s *Server) portForward(w http.ResponseWriter, r *http.Request) {
 
 // run answers /run: one command without a stream, its whole output as the answer.
 func (s *Server) run(w http.ResponseWriter, r *http.Request) {
+	query, err := readable(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
 	target, err := s.target(r)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	resp, err := s.Runtime.ExecSync(r.Context(), &runtimeapi.ExecSyncRequest{ContainerId: target.container, Cmd: command(r.URL.Query())})
+	resp, err := s.Runtime.ExecSync(r.Context(), &runtimeapi.ExecSyncRequest{ContainerId: target.container, Cmd: command(query)})
 	if err != nil {
 		fail(w, err)
 		return

@@ -19,12 +19,17 @@ import (
 // containerLogs answers /containerLogs: a container's log without the runtime's
 // prefixes, as kubectl logs asks for it.
 func (s *Server) containerLogs(w http.ResponseWriter, r *http.Request) {
+	query, err := readable(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
 	pod, err := s.pod(r)
 	if err != nil {
 		fail(w, err)
 		return
 	}
-	o, err := parseLogOptions(r.URL.Query())
+	o, err := parseLogOptions(query)
 	if err != nil {
 		fail(w, apierrors.NewBadRequest(err.Error()))
 		return
