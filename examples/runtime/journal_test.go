@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -78,6 +79,38 @@ func TestJournal(t *testing.T) {
 		runtimetest.Eventually(t, "the session has an end", func() bool { return len(of("three")) == 2 })
 		if got := of("three")[1]; got.Kind != journal.KindEnd || got.PID != 0 || !strings.Contains(got.Reason, "/nowhere") {
 			t.Errorf("end = %+v", got)
+		}
+	})
+	t.Run("EXA-39 a second runtime does not write into the same journal", func(t *testing.T) {
+		second := newConfig(t)
+		second.Journal = path
+		r, err := start(second)
+		if err == nil {
+			err = r.end()
+			t.Errorf("it started, and ended with %v", err)
+		} else if !errors.Is(err, journal.ErrInUse) {
+			t.Errorf("start = %v, want %v", err, journal.ErrInUse)
+		}
+		c.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "0"), Env: auditID("beside")})
+		if got := of("beside"); len(got) != 3 {
+			t.Errorf("records of the first runtime's session = %+v, want three", got)
+		}
+	})
+	t.Run("EXA-39 a runtime does not start with a journal that others could have, and leaves it as it was", func(t *testing.T) {
+		config := newConfig(t)
+		target := filepath.Join(newDir(t), "target")
+		if err := os.WriteFile(target, []byte("of somebody else"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		config.Journal = filepath.Join(newDir(t), "journal")
+		if err := os.Symlink(target, config.Journal); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := start(config); !errors.Is(err, journal.ErrNotRegular) {
+			t.Errorf("start = %v, want %v", err, journal.ErrNotRegular)
+		}
+		if b, err := os.ReadFile(target); err != nil || string(b) != "of somebody else" {
+			t.Errorf("the file holds %q, %v", b, err)
 		}
 	})
 	t.Run("ATT-11 what cannot be recorded is not started", func(t *testing.T) {

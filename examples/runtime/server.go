@@ -73,7 +73,7 @@ func (s *Server) open() error {
 	if err := os.Mkdir(s.path("tmp"), 0o700); err != nil {
 		return err
 	}
-	if s.journal, err = journal.Open(s.config.Journal); err != nil {
+	if s.journal, err = openJournal(s.config.Journal); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {
@@ -107,6 +107,16 @@ func lockFile(path string) (*os.File, error) {
 		if time.Now().After(until) {
 			f.Close()
 			return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
+		}
+	}
+}
+
+// openJournal waits for the journal's lock as lockFile does for the folder's.
+func openJournal(path string) (*journal.Writer, error) {
+	for until := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
+		w, err := journal.Open(path)
+		if !errors.Is(err, journal.ErrInUse) || time.Now().After(until) {
+			return w, err
 		}
 	}
 }
