@@ -3,7 +3,8 @@
 //	criconformance --runtime-endpoint unix:///run/containerd/containerd.sock
 //
 // It exits with 0 when nothing that the runtime should keep is broken, 1 when a case failed, and 2 when something could
-// not be found out or the run could not start, which every report format says. Built with CGO_ENABLED=0 it needs nothing but the endpoint: it is itself the program in its images.
+// not be found out or the run could not start, which every report format says. Built with CGO_ENABLED=0 it needs nothing
+// but the endpoint: it is itself the program in its images.
 package main
 
 import (
