@@ -10,7 +10,8 @@ import (
 	"math/bits"
 )
 
-// Cursor is a position in a line. After a fault every method returns zero values.
+// Cursor is a position in a line. After a fault every method returns zero values. A value that is there and cannot be
+// what it should, such as 31 February or a number beyond 64 bits, is a fault too: no reader takes another value for it.
 type Cursor struct {
 	line []byte
 	pos  int
@@ -181,7 +182,7 @@ func (c *Cursor) Skip() {
 	case '"':
 		c.quoted()
 	case '{', '[':
-		c.skipNested()
+		c.skipNested(0, 0)
 	default:
 		c.literal()
 	}
@@ -191,10 +192,18 @@ func (c *Cursor) Skip() {
 // maxDepth bounds nesting; what is deeper is a fault.
 const maxDepth = 64
 
-func (c *Cursor) skipNested() {
+// objectBit is in '{' and '}', and in neither bracket.
+const objectBit = 1
+
+// Leave goes past the rest of an object: its remaining members and its end. The cursor stands behind a member's value.
+func (c *Cursor) Leave() {
+	c.open = false
+	c.skipNested(objectBit, 1)
+}
+
+// skipNested goes on until depth is 0. kinds has a bit for each level that is open: object or array.
+func (c *Cursor) skipNested(kinds uint64, depth int) {
 	line := c.line
-	var kinds uint64 // a bit a level: object or array
-	depth := 0
 	for pos := c.pos; pos < len(line); pos++ {
 		switch line[pos] {
 		case '"':
@@ -223,6 +232,20 @@ func (c *Cursor) skipNested() {
 		}
 	}
 	c.fail()
+}
+
+// Null reports whether the value is null, and goes past it if so.
+func (c *Cursor) Null() bool {
+	if c.peek() != 'n' {
+		return false
+	}
+	c.open = false
+	return string(c.literal()) == "null"
+}
+
+// Quoted reports whether the value is a string.
+func (c *Cursor) Quoted() bool {
+	return c.peek() == '"'
 }
 
 // literal goes past a number, true, false or null and returns it.

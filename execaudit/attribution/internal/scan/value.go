@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"math"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -28,35 +29,58 @@ func (c *Cursor) Texts() [][]byte {
 	return list
 }
 
-// Int returns a whole number, 0 for another value. Digits beyond 18 are a 0 too.
+// Int returns a whole number, 0 for null. Every other value is a fault, and so is a number that is not whole or over 64
+// bits.
 func (c *Cursor) Int() int64 {
-	if b := c.peek(); b-'0' >= 10 && b != '-' {
-		c.Skip()
+	if c.Null() {
 		return 0
 	}
 	c.open = false
-	return atoi(c.literal())
+	n, ok := atoi(c.literal())
+	if !ok {
+		c.fail()
+	}
+	return n
 }
 
-func atoi(text []byte) int64 {
+// PID returns a process's number, 0 for null and for the kernel's own process. What no process can have is a fault.
+func (c *Cursor) PID() int {
+	n := c.Int()
+	if n < 0 || n > maxPID {
+		c.fail()
+		return 0
+	}
+	return int(n)
+}
+
+// maxPID is the highest value of the kernel's pid_t.
+const maxPID = 1<<31 - 1
+
+// maxDigits is how many digits 64 bits can have at most.
+const maxDigits = 19
+
+func atoi(text []byte) (int64, bool) {
 	negative := len(text) > 0 && text[0] == '-'
 	if negative {
 		text = text[1:]
 	}
-	if len(text) > 19 {
-		return 0
+	if len(text) == 0 || len(text) > maxDigits {
+		return 0, false
 	}
-	var n int64
+	var n uint64
 	for _, b := range text {
 		if b-'0' >= 10 {
-			return 0
+			return 0, false
 		}
-		n = n*10 + int64(b-'0')
+		n = n*10 + uint64(b-'0')
+	}
+	if n > math.MaxInt64 {
+		return 0, false
 	}
 	if negative {
-		return -n
+		return -int64(n), true
 	}
-	return n
+	return int64(n), true
 }
 
 // True reports whether the value is the literal true.
