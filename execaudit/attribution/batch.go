@@ -3,6 +3,7 @@ package attribution
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,8 +14,13 @@ import (
 // that they cannot do without.
 var ErrMalformed = errors.New("malformed line")
 
-// Decoder appends what one line tells to a Batch: nothing for a line that is of no use here. It keeps no reference to the
-// line. Its error is ErrMalformed or unwraps to it, and repeats nothing of the line.
+// ErrNoNode is returned by decoders for an event that names no node, where Batch.Node names none either: PIDs of two
+// nodes would be taken for one's. It unwraps to ErrMalformed.
+var ErrNoNode = fmt.Errorf("%w: no node name", ErrMalformed)
+
+// Decoder appends what one line tells to a Batch: nothing for a line that is of no use here, which it counts in
+// Batch.Ignored. It keeps no reference to the line. Its error is ErrMalformed or unwraps to it, and repeats nothing of
+// the line.
 type Decoder func(line []byte, b *Batch) error
 
 // Batch collects what decoders read. The zero value is empty and ready. It is for one goroutine and must not be copied.
@@ -25,6 +31,8 @@ type Batch struct {
 	Audits  []Audit
 	Events  []Event
 	Records []Record
+	// Ignored are the lines that told nothing.
+	Ignored Ignored
 
 	text    strings.Builder
 	scratch []byte
@@ -37,7 +45,38 @@ func (b *Batch) Reset() {
 	clear(b.Events)
 	clear(b.Records)
 	clear(b.recent[:]) // or names would hold on to blocks of text
-	b.Audits, b.Events, b.Records = b.Audits[:0], b.Events[:0], b.Records[:0]
+	b.Audits, b.Events, b.Records, b.Ignored = b.Audits[:0], b.Events[:0], b.Records[:0], Ignored{}
+}
+
+// Ignored counts whole lines that told nothing, by kind.
+type Ignored struct {
+	// OtherRequests are audit events of requests other than pods/exec.
+	OtherRequests int
+	// NoProcess are an agent's lines that name no process.
+	NoProcess int
+	// Other are lines of which the decoder does not say why.
+	Other int
+}
+
+// Sum returns how many lines were ignored.
+func (i Ignored) Sum() int {
+	return i.OtherRequests + i.NoProcess + i.Other
+}
+
+// AddEvent appends a copy of e to b.Events, with b.Node for an event that names no node. It appends nothing and returns
+// ErrNoNode when b.Node names none either, ErrMalformed when e has no time.
+func (b *Batch) AddEvent(e *Event) error {
+	if e.Node == "" {
+		e.Node = b.Node
+	}
+	switch {
+	case e.Time.IsZero():
+		return ErrMalformed
+	case e.Node == "":
+		return ErrNoNode
+	}
+	b.Events = append(b.Events, *e)
+	return nil
 }
 
 // Latest returns the latest time in the batch, the zero time for an empty one.

@@ -116,7 +116,7 @@ func TestFormats(t *testing.T) {
 	t.Run("every format tolerates unknown fields", func(t *testing.T) {
 		for format, decode := range decoders {
 			for _, line := range samples(t, format) {
-				var b attribution.Batch
+				b := attribution.Batch{Node: "n1"}
 				with := append([]byte(`{"later":{"a":[1,{"b":"}"}],"c":null},`), line[1:]...)
 				if err := decode(with, &b); err != nil || len(b.Audits)+len(b.Events)+len(b.Records) == 0 {
 					t.Errorf("%s: %v", format, err)

@@ -111,6 +111,11 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 		a.be(Conflicting, ReasonTime)
 	case m.lost.has(s.AuditID):
 		a.be(Hint, ReasonEvicted)
+	case s.nameless():
+		a.be(Unknown, ReasonNoUser)
+		a.Claimed = nil
+	case r.node.name == "":
+		a.be(Hint, ReasonNoNode) // the events of any number of nodes
 	case !where.known() || s.Namespace == "" || s.Pod == "":
 		a.be(Hint, ReasonNoPod)
 	default:
@@ -175,6 +180,9 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 		a.be(Conflicting, where.contradicts(s))
 	case m.outside(s, &a.Event):
 		a.be(Conflicting, ReasonTime)
+	case s.nameless():
+		a.be(Unknown, ReasonNoUser)
+		a.Claimed = nil
 	case m.lost.has(s.AuditID):
 		a.be(Hint, ReasonEvicted)
 	default:

@@ -81,6 +81,12 @@ func (s *Session) Actor() *User {
 	return &s.User
 }
 
+// nameless reports whether one of those who asked has no name: an audit event that says nobody is no evidence for
+// somebody.
+func (s *Session) nameless() bool {
+	return s.User.Name == "" || s.Actor().Name == ""
+}
+
 // Refused reports whether the API server or the kubelet refused the request, so that no process came of it.
 func (s *Session) Refused() bool {
 	return s.Code >= 400

@@ -78,5 +78,7 @@ const (
 	ReasonTime          Reason = "the time does not fit the audit event's"
 	ReasonTwoClaims     Reason = "the process and its ancestors claim different IDs"
 	ReasonLeftContainer Reason = "the process is in another container than its session"
+	ReasonNoNode        Reason = "nothing says on which node the process ran"
+	ReasonNoUser        Reason = "the audit event names no user"
 	ReasonRequestUID    Reason = "the audit ID and the request UID name different sessions"
 )

@@ -11,24 +11,28 @@ import (
 // SPOAnnotation is the audit annotation in which the Security Profiles Operator leaves its join key.
 const SPOAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
 
-var (
-	execText    = []byte(`"exec"`)
-	auditIDText = []byte(`"auditID"`)
-)
+var execText = []byte(`"exec"`)
 
-// Decode appends the exec requests of one line, an Event or an EventList, to b.Audits.
+// Decode appends the exec requests of one line, an Event or an EventList, to b.Audits. An Event in the envelope of a
+// log shipper is none. An exec request needs auditID and requestReceivedTimestamp, and a name where somebody is
+// impersonated.
 //
 // Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
 func Decode(line []byte, b *attribution.Batch) error {
 	c := scan.New(line)
-	if !mentionsExec(line) {
-		return skip(&c, line)
-	}
 	mark := len(b.Audits)
-	seen := decode(&c, b)
+	seen := false
+	if mentionsExec(line) {
+		seen = decode(&c, b)
+	} else {
+		seen = skip(&c, b)
+	}
 	if !c.OK() || !seen {
 		b.Audits = b.Audits[:mark]
 		return attribution.ErrMalformed
+	}
+	if len(b.Audits) == mark {
+		b.Ignored.OtherRequests++
 	}
 	return nil
 }
@@ -49,16 +53,27 @@ func mentionsExec(line []byte) bool {
 	}
 }
 
-// skip checks a line that holds no exec request.
-func skip(c *scan.Cursor, line []byte) error {
-	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, auditIDText) && !bytes.Contains(line, []byte(`"EventList"`)) {
-		return attribution.ErrMalformed
+// skip goes past an Event or an EventList without an exec request, and reports whether it was one: what says so comes
+// early in it.
+func skip(c *scan.Cursor, b *attribution.Batch) bool {
+	if !c.Object() {
+		return false
 	}
-	c.Skip()
-	if !c.OK() {
-		return attribution.ErrMalformed
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		switch string(key) {
+		case "auditID":
+			seen := len(c.Raw()) > 0
+			c.Leave()
+			return seen
+		case "items":
+			seen := items(c, b)
+			c.Leave()
+			return seen
+		default:
+			c.Skip()
+		}
 	}
-	return nil
+	return false
 }
 
 // decode reads an Event, or the items of an EventList, and reports whether it was one.
@@ -67,35 +82,45 @@ func decode(c *scan.Cursor, b *attribution.Batch) bool {
 		return false
 	}
 	var e event
-	list := false
+	list, whole := false, true
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		if string(key) == "items" {
 			list = true
-			items(c, b)
+			whole = items(c, b) && whole
 			continue
 		}
 		e.member(c, b, key)
 	}
 	if list {
-		return true
+		return whole
 	}
 	return e.keep(b)
 }
 
-func items(c *scan.Cursor, b *attribution.Batch) {
+// items reports whether each element is an Event that can be used; null is a list of none.
+func items(c *scan.Cursor, b *attribution.Batch) bool {
+	if c.Null() {
+		return true
+	}
 	if !c.Array() {
-		return
+		return false
 	}
+	whole := true
 	for c.Element() {
-		if !c.Object() {
-			continue
-		}
-		var e event
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			e.member(c, b, key)
-		}
-		e.keep(b)
+		whole = item(c, b) && whole
 	}
+	return whole
+}
+
+func item(c *scan.Cursor, b *attribution.Batch) bool {
+	if !c.Object() {
+		return false
+	}
+	var e event
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		e.member(c, b, key)
+	}
+	return e.keep(b)
 }
 
 // event is one audit event while it is read.
@@ -116,8 +141,7 @@ func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "user":
 		user(c, b, &e.audit.User)
 	case "impersonatedUser":
-		e.audit.Impersonated = new(attribution.User)
-		user(c, b, e.audit.Impersonated)
+		e.impersonated(c, b)
 	case "sourceIPs":
 		e.audit.SourceIPs = texts(c, b)
 	case "userAgent":
@@ -147,6 +171,16 @@ func stage(raw []byte) attribution.Stage {
 		return attribution.StagePanic
 	}
 	return attribution.StageRequestReceived
+}
+
+// impersonated notes nobody for null, and a user without a name for what is no user.
+func (e *event) impersonated(c *scan.Cursor, b *attribution.Batch) {
+	e.audit.Impersonated = nil
+	if c.Null() {
+		return
+	}
+	e.audit.Impersonated = new(attribution.User)
+	user(c, b, e.audit.Impersonated)
 }
 
 func user(c *scan.Cursor, b *attribution.Batch, u *attribution.User) {
@@ -240,10 +274,13 @@ func (e *event) annotations(c *scan.Cursor, b *attribution.Batch) {
 
 // keep appends the event when it is an exec request. It reports false for one that cannot be used.
 func (e *event) keep(b *attribution.Batch) bool {
+	if e.audit.AuditID == "" {
+		return false
+	}
 	if string(e.resource) != "pods" || string(e.subresource) != "exec" {
 		return true
 	}
-	if e.audit.AuditID == "" {
+	if e.audit.Received.IsZero() || e.audit.Impersonated != nil && e.audit.Impersonated.Name == "" {
 		return false
 	}
 	if e.audit.At.IsZero() {

@@ -6,6 +6,7 @@
 package falco
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -26,18 +27,14 @@ func Decode(line []byte, b *attribution.Batch) error {
 		return attribution.ErrMalformed
 	}
 	a := alert{Event: attribution.Event{Agent: "falco"}}
-	found := false
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "hostname":
-			a.Node = b.Name(c.Raw())
+			a.Node = present(b.Name(c.Raw()))
 		case "time":
 			a.Time = c.Time()
 		case "output_fields":
-			found = c.Object()
-			for key, more := c.Member(); found && more; key, more = c.Member() {
-				a.field(&c, b, key)
-			}
+			a.fields(&c, b)
 		default:
 			c.Skip()
 		}
@@ -45,7 +42,8 @@ func Decode(line []byte, b *attribution.Batch) error {
 	if !c.OK() {
 		return attribution.ErrMalformed
 	}
-	if !found || a.Process.PID == 0 {
+	if a.Process.PID == 0 {
+		b.Ignored.NoProcess++
 		return nil
 	}
 	return a.keep(b)
@@ -56,6 +54,15 @@ type alert struct {
 	attribution.Event
 	eventTime, started, parentStarted int64
 	own, ancestor                     string
+}
+
+func (a *alert) fields(c *scan.Cursor, b *attribution.Batch) {
+	if !c.Object() {
+		return
+	}
+	for key, more := c.Member(); more; key, more = c.Member() {
+		a.field(c, b, key)
+	}
 }
 
 func (a *alert) field(c *scan.Cursor, b *attribution.Batch, key []byte) {
@@ -71,17 +78,17 @@ func (a *alert) field(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "k8s.pod.name":
 		a.Pod = present(b.Name(c.Raw()))
 	case "evt.time":
-		a.eventTime = c.Int()
+		a.eventTime = number(c)
 	case "evt.type":
 		a.Kind = kind(c.Raw())
 	case "proc.pid":
-		a.Process.PID = int(c.Int())
+		a.Process.PID = pid(c)
 	case "proc.ppid":
-		a.Parent.PID = int(c.Int())
+		a.Parent.PID = pid(c)
 	case "proc.pid.ts":
-		a.started = c.Int()
+		a.started = number(c)
 	case "proc.ppid.ts":
-		a.parentStarted = c.Int()
+		a.parentStarted = number(c)
 	case "proc.cmdline":
 		a.Command = b.Command(c.Raw())
 	case ownID:
@@ -91,6 +98,25 @@ func (a *alert) field(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	default:
 		c.Skip()
 	}
+}
+
+// number returns 0 for a text, which Falco prints for what it does not know, and for less than 0, by which it means the
+// same.
+func number(c *scan.Cursor) int64 {
+	if c.Quoted() {
+		c.Skip()
+		return 0
+	}
+	return max(c.Int(), 0)
+}
+
+// pid returns 0, too, for a number that no process can have.
+func pid(c *scan.Cursor) int {
+	n := number(c)
+	if n > math.MaxInt32 {
+		return 0
+	}
+	return int(n)
 }
 
 // present returns "" for Falco's word for nothing.
@@ -115,20 +141,13 @@ func (a *alert) keep(b *attribution.Batch) error {
 	if a.Time.IsZero() && a.eventTime > 0 {
 		a.Time = time.Unix(0, a.eventTime).UTC()
 	}
-	if a.Time.IsZero() {
-		return attribution.ErrMalformed
-	}
-	if a.Node == "" {
-		a.Node = b.Node
-	}
 	a.AuditID = a.own
 	if a.AuditID == "" {
 		a.AuditID = a.ancestor
 	}
 	identify(&a.Process, a.started)
 	identify(&a.Parent, a.parentStarted)
-	b.Events = append(b.Events, a.Event)
-	return nil
+	return b.AddEvent(&a.Event)
 }
 
 // identify makes an ID of the PID and the start in nanoseconds, where the rule printed it.

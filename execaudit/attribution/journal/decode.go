@@ -32,7 +32,6 @@ type record struct {
 	attribution.Record
 	version                int64
 	kind, exited, reasoned bool
-	badPID                 bool
 }
 
 func (r *record) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
@@ -58,8 +57,7 @@ func (r *record) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "container":
 		r.Container = b.Name(c.Raw())
 	case "pid":
-		r.Process.PID = int(c.Int())
-		r.badPID = r.Process.PID < 0
+		r.Process.PID = c.PID()
 	case "startTicks":
 		r.Process.StartTicks = uint64(max(c.Int(), 0))
 	case "bootID":
@@ -106,7 +104,7 @@ func argv(c *scan.Cursor, b *attribution.Batch) []string {
 
 func (r *record) valid() bool {
 	switch {
-	case r.version != Version, !r.kind, r.badPID, r.Time.IsZero(), r.Node == "", r.ContainerID == "", r.ExecID == "":
+	case r.version != Version, !r.kind, r.Time.IsZero(), r.Node == "", r.ContainerID == "", r.ExecID == "":
 		return false
 	case r.Phase == attribution.PhaseStart:
 		return r.Process.PID > 0 && r.Process.StartTicks > 0

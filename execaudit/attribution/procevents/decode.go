@@ -5,8 +5,9 @@
 //	 "process":{"pid":4711,"startTicks":123456,"bootID":"..."},"parent":{"pid":4700,"startTicks":123400,"bootID":"..."},
 //	 "parentOutside":true,"firstImage":true,"auditID":"f4a3b2c1-...","argv":["sh","-c","id"]}
 //
-// Required are version, event ("fork", "exec" or "exit"), time (RFC 3339), and process with pid and startTicks (field 22 of
-// /proc/PID/stat); also node, unless the reader of the file supplies it. The rest may be absent:
+// Required are version, event ("fork", "exec" or "exit"), time (RFC 3339), and process with pid and startTicks (field
+// 22 of /proc/PID/stat); also node, unless the reader of the file supplies it: without either, the line is a fault. The
+// rest may be absent:
 //
 //   - containerID: CRI container ID without scheme, from the process's cgroup; absent for the host
 //   - namespace, pod, container: Kubernetes names, where the writer knows them
@@ -34,15 +35,14 @@ func Decode(line []byte, b *attribution.Batch) error {
 	if !c.Object() {
 		return attribution.ErrMalformed
 	}
-	e := event{Event: attribution.Event{Agent: "procevents", Node: b.Node}}
+	e := event{Event: attribution.Event{Agent: "procevents"}}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		e.member(&c, b, key)
 	}
-	if !c.OK() || e.version != Version || !e.kind || e.Time.IsZero() || !e.Process.Identified() {
+	if !c.OK() || e.version != Version || !e.kind || !e.Process.Identified() {
 		return attribution.ErrMalformed
 	}
-	b.Events = append(b.Events, e.Event)
-	return nil
+	return b.AddEvent(&e.Event)
 }
 
 type event struct {
@@ -115,7 +115,7 @@ func process(c *scan.Cursor, b *attribution.Batch) attribution.Process {
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
 		case "pid":
-			p.PID = int(c.Int())
+			p.PID = c.PID()
 		case "startTicks":
 			p.StartTicks = uint64(max(c.Int(), 0))
 		case "bootID":

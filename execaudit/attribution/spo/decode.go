@@ -22,13 +22,11 @@ func Decode(line []byte, b *attribution.Batch) error {
 	if !c.OK() || e.Time.IsZero() {
 		return attribution.ErrMalformed
 	}
-	if e.Node == "" {
-		e.Node = b.Node
+	if e.Process.PID == 0 {
+		b.Ignored.NoProcess++
+		return nil
 	}
-	if e.Process.PID > 0 {
-		b.Events = append(b.Events, e)
-	}
-	return nil
+	return b.AddEvent(&e)
 }
 
 func member(c *scan.Cursor, b *attribution.Batch, e *attribution.Event, key string) {
@@ -40,7 +38,7 @@ func member(c *scan.Cursor, b *attribution.Batch, e *attribution.Event, key stri
 	case "cmdLine":
 		e.Command = b.Command(c.Raw())
 	case "pid":
-		e.Process.PID = int(c.Int())
+		e.Process.PID = c.PID()
 	case "node":
 		texts(c, b, map[string]*string{"name": &e.Node})
 	case "resource":

@@ -40,6 +40,7 @@ func Decode(line []byte, b *attribution.Batch) error {
 		return attribution.ErrMalformed
 	}
 	if !found {
+		b.Ignored.NoProcess++
 		return nil
 	}
 	return keep(b, &e)
@@ -56,16 +57,12 @@ func kind(key []byte) attribution.Kind {
 }
 
 func keep(b *attribution.Batch, e *attribution.Event) error {
-	if e.Time.IsZero() || !e.Process.Identified() {
+	if !e.Process.Identified() {
 		return attribution.ErrMalformed
-	}
-	if e.Node == "" {
-		e.Node = b.Node
 	}
 	e.Agent = "tetragon"
 	e.FirstImage = e.FirstImage && e.Kind == attribution.Exec
-	b.Events = append(b.Events, *e)
-	return nil
+	return b.AddEvent(e)
 }
 
 // body reads the event and reports whether it has a process.
@@ -101,7 +98,7 @@ func process(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 		case "parent_exec_id":
 			e.Parent.ExecID = b.Text(c.Raw())
 		case "pid":
-			e.Process.PID = int(c.Int())
+			e.Process.PID = c.PID()
 		case "binary":
 			words[0] = c.Raw()
 		case "arguments":
@@ -235,8 +232,10 @@ func parent(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 		case "docker":
 			inside = len(c.Raw()) > 0 || inside
 		case "pod":
-			inside = true
-			c.Skip()
+			if !c.Null() {
+				inside = true
+				c.Skip()
+			}
 		default:
 			c.Skip()
 		}

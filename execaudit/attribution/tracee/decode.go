@@ -23,7 +23,7 @@ func Decode(line []byte, b *attribution.Batch) error {
 	if !c.Object() {
 		return attribution.ErrMalformed
 	}
-	e := event{Event: attribution.Event{Agent: "tracee", Node: b.Node}}
+	e := event{Event: attribution.Event{Agent: "tracee"}}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		e.member(&c, b, key)
 	}
@@ -31,14 +31,14 @@ func Decode(line []byte, b *attribution.Batch) error {
 		return attribution.ErrMalformed
 	}
 	if !e.named {
+		b.Ignored.NoProcess++
 		return nil
 	}
 	if e.at <= 0 || e.Process.PID == 0 {
 		return attribution.ErrMalformed
 	}
 	e.Time = time.Unix(0, e.at).UTC()
-	b.Events = append(b.Events, e.Event)
-	return nil
+	return b.AddEvent(&e.Event)
 }
 
 type event struct {
@@ -52,9 +52,9 @@ func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "timestamp":
 		e.at = c.Int()
 	case "hostProcessId":
-		e.Process.PID = int(c.Int())
+		e.Process.PID = c.PID()
 	case "hostParentProcessId":
-		e.Parent.PID = int(c.Int())
+		e.Parent.PID = c.PID()
 	case "processEntityId":
 		e.Process.ExecID = entity(c.Int())
 	case "parentEntityId":
