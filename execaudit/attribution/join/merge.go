@@ -10,12 +10,14 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// Trouble receives what could not be used, in the goroutine that joins. Either function may be nil.
+// Trouble receives what could not be used, in the goroutine that joins. Each function may be nil.
 type Trouble struct {
-	// Fault is a line.
+	// Fault is a line, or a file of which nothing could be used.
 	Fault func(*lines.Fault)
 	// Stopped is a file that could not be read to its end.
 	Stopped func(error)
+	// Ended is a file that was read, to its end or not: what became of its lines.
+	Ended func(lines.Tally)
 }
 
 func (t Trouble) tell(b *lines.Batch) {
@@ -26,6 +28,9 @@ func (t Trouble) tell(b *lines.Batch) {
 	}
 	if b.Err != nil && t.Stopped != nil {
 		t.Stopped(b.Err)
+	}
+	if b.Ended != nil && t.Ended != nil {
+		t.Ended(*b.Ended)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	})
 	t.Run("ATT-8 a file of no known format is all faults", func(t *testing.T) {
 		_, faults, _ := collect(t, &lines.Source{Files: []lines.Opener{opener("x", "{}\n[]\n")}})
-		if len(faults) != 2 {
+		if len(faults) != 3 || faults[2] != "x: nothing of the file could be used" {
 			t.Errorf("faults %v", faults)
 		}
 	})
@@ -134,7 +134,7 @@ func TestFollow(t *testing.T) {
 		defer cancel()
 		path := filepath.Join(t.TempDir(), "log")
 		put(t, path, event(0)+"\n")
-		s := &lines.Source{Files: []lines.Opener{lines.Follow(ctx, path)}, Live: true}
+		s := &lines.Source{Files: []lines.Opener{lines.Follow(ctx, path)}, Live: true, Node: "n1"}
 		batches := s.Read(context.Background())
 		next := func(want int) {
 			t.Helper()
@@ -163,8 +163,10 @@ func TestFollow(t *testing.T) {
 		put(t, path, strings.Replace(event(3), `"node":"n1",`, "", 1)+"\n")
 		next(4)
 		cancel()
-		for range batches {
-			t.Error("more after the end")
+		for b := range batches {
+			if b.Ended == nil || len(b.Events) > 0 {
+				t.Error("more after the end")
+			}
 		}
 	})
 }

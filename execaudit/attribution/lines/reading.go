@@ -55,16 +55,24 @@ func newReading(ctx context.Context, s *Source) *reading {
 
 func (r *reading) recycle(b *Batch) {
 	b.Reset()
-	b.Faults, b.Err = b.Faults[:0:0], nil
+	b.Faults, b.Err, b.Ended, b.used = b.Faults[:0:0], nil, nil, 0
 	r.batches.Put(b)
 }
 
 // sort hands out decoded chunks in the order in which they were read.
 func (r *reading) sort() {
 	defer close(r.out)
+	var sum Tally
 	for c := range r.order {
+		b := <-c.result
+		sum.add(b)
+		if c.last {
+			sum.File = c.file
+			b.end(sum)
+			sum = Tally{}
+		}
 		select {
-		case r.out <- <-c.result:
+		case r.out <- b:
 		case <-r.ctx.Done():
 			return
 		}
@@ -126,12 +134,31 @@ func (b *Batch) lines(c *chunk) {
 		}
 		err := ErrTooLong
 		if len(line) <= MaxLineBytes {
-			err = c.decode(line, &b.Batch)
+			err = b.line(line, c.decode)
 		}
 		if err != nil {
 			b.Faults = append(b.Faults, &Fault{c.file, number, err})
 		}
 	}
+}
+
+// line decodes one and counts what became of it.
+func (b *Batch) line(line []byte, decode attribution.Decoder) error {
+	told, ignored := b.told(), b.Ignored.Sum()
+	if err := decode(line, &b.Batch); err != nil {
+		return err
+	}
+	switch {
+	case b.told() > told:
+		b.used++
+	case b.Ignored.Sum() == ignored:
+		b.Ignored.Other++
+	}
+	return nil
+}
+
+func (b *Batch) told() int {
+	return len(b.Audits) + len(b.Events) + len(b.Records)
 }
 
 // errStopped ends a file that nobody wants more of.
@@ -141,15 +168,15 @@ var errStopped = errors.New("stopped")
 func (r *reading) chunks(yield func(*chunk) bool) {
 	for _, f := range r.source.Files {
 		err := r.file(f, yield)
-		if errors.Is(err, errStopped) || err != nil && !yield(&chunk{file: f.Name, err: named(f.Name, err)}) {
+		if errors.Is(err, errStopped) || !yield(&chunk{file: f.Name, err: named(f.Name, err), last: true}) {
 			return
 		}
 	}
 }
 
-// named says which file an error is about, where the error itself does not.
+// named says which file an error is about, where the error itself does not. It returns nil for nil.
 func named(file string, err error) error {
-	if errors.As(err, new(*fs.PathError)) {
+	if err == nil || errors.As(err, new(*fs.PathError)) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)

@@ -15,17 +15,20 @@ import (
 // MaxLineBytes is the longest line that is decoded, its end not counted; a longer one is a fault.
 const MaxLineBytes = 4 << 20 // 4 MiB
 
-// Fault is a line that could not be used. It names no content.
+// Fault is a line that could not be used, or a file of which nothing could. It names no content.
 type Fault struct {
-	// File is the file's name as given; Line counts from 1.
+	// File is the file's name as given; Line counts from 1, and is 0 for the file as a whole.
 	File string
 	Line int
-	// Err is what the decoder returned, or ErrTooLong.
+	// Err is what the decoder returned, or ErrTooLong; ErrNothingUsed for the file.
 	Err error
 }
 
-// Error returns "FILE:LINE: what is wrong".
+// Error returns "FILE:LINE: what is wrong", or "FILE: what is wrong".
 func (f *Fault) Error() string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %v", f.File, f.Err)
+	}
 	return fmt.Sprintf("%s:%d: %v", f.File, f.Line, f.Err)
 }
 
@@ -48,7 +51,8 @@ type Source struct {
 	Files []Opener
 	// Decode reads every file's lines; nil means to detect each file's format by its lines.
 	Decode attribution.Decoder
-	// Node is for agents that do not name their node.
+	// Node is for agents that do not name their node: all files are of this node then. An event that is left without
+	// one is a fault.
 	Node string
 	// Progress is called with the bytes read, compressed ones where they are, by one goroutine at a time; may be nil.
 	Progress func(bytes int)
@@ -65,7 +69,10 @@ type Batch struct {
 	Faults []*Fault
 	// Err ends a file before its end: it could not be opened or read. It names the file. The next file follows.
 	Err error
+	// Ended says in a file's last batch what became of the whole file, also when Err does; nil in the others.
+	Ended *Tally
 
+	used    int // lines
 	release func(*Batch)
 }
 
@@ -90,6 +97,7 @@ type chunk struct {
 	decode attribution.Decoder
 	long   bool // stands for one line that is too long
 	err    error
+	last   bool // ends the file
 	result chan *Batch
 }
 
