@@ -59,17 +59,22 @@ func (l *Line) fill(s *attribution.Session) {
 	}
 }
 
-// JSON writes answers as JSON lines.
-type JSON struct{ encoder *json.Encoder }
+// JSON writes answers as JSON lines. What a terminal may act on is escaped, so that a line can be looked at.
+type JSON struct{ w io.Writer }
 
 // NewJSON returns a writer to w.
 func NewJSON(w io.Writer) *JSON {
-	return &JSON{json.NewEncoder(w)}
+	return &JSON{w}
 }
 
 // Add writes one line.
 func (j *JSON) Add(a *attribution.Answer) error {
-	return j.encoder.Encode(LineOf(a))
+	line, err := json.Marshal(LineOf(a))
+	if err != nil {
+		return err
+	}
+	_, err = j.w.Write(append(printable(line), '\n'))
+	return err
 }
 
 // Close does nothing: every line is written at once.

@@ -71,7 +71,7 @@ func (p *Page) Add(a *attribution.Answer) error {
 	}
 	l := LineOf(a)
 	p.data.Events = append(p.data.Events, pageEvent{
-		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: Who(a), Session: p.session(a, &l),
+		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: visible(Who(a)), Session: p.session(a, &l),
 		Kind: l.Event, PID: l.Process.PID, Process: processText(l.Node, a.Event.Process), Parent: processText(l.Node, a.Event.Parent),
 		Command: visible(l.Command),
 	})
@@ -84,15 +84,19 @@ func (p *Page) session(a *attribution.Answer, l *Line) int {
 	if !known {
 		i = len(p.data.Sessions)
 		p.sessions[a.AuditID] = i
-		p.data.Sessions = append(p.data.Sessions, pageSession{ID: a.AuditID, User: "-", Pod: place(a, l), Begin: l.Time.UnixMilli()})
+		p.data.Sessions = append(p.data.Sessions, pageSession{ID: visible(a.AuditID), User: "-", Pod: visible(place(a, l)), Begin: l.Time.UnixMilli()})
 	}
 	s := &p.data.Sessions[i]
 	if who := a.Session; who != nil {
-		*s = pageSession{a.AuditID, name(who), true, who.Namespace + "/" + who.Pod, who.Received.UnixMilli(), milli(who.Completed)}
+		*s = lane(who, name(who), true)
 	} else if who := a.Claimed; who != nil && !s.Fact && who.AuditID == a.AuditID {
-		*s = pageSession{a.AuditID, Who(a), false, who.Namespace + "/" + who.Pod, who.Received.UnixMilli(), milli(who.Completed)}
+		*s = lane(who, Who(a), false)
 	}
 	return i
+}
+
+func lane(s *attribution.Session, user string, fact bool) pageSession {
+	return pageSession{visible(s.AuditID), visible(user), fact, visible(s.Namespace + "/" + s.Pod), s.Received.UnixMilli(), milli(s.Completed)}
 }
 
 func milli(t time.Time) int64 {
@@ -116,7 +120,7 @@ func (p *Page) Close() error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.w.Write(bytes.Replace(page, dataMark, data, 1)); err != nil {
+	if _, err := p.w.Write(bytes.Replace(page, dataMark, printable(data), 1)); err != nil {
 		return err
 	}
 	if p.data.Left > 0 {

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
@@ -83,13 +80,4 @@ func name(s *attribution.Session) string {
 		return s.Impersonated.Name + " (by " + s.User.Name + ")"
 	}
 	return s.User.Name
-}
-
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) && r != utf8.RuneError {
-			return r
-		}
-		return '·'
-	}, text)
 }
