@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,11 @@ Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own proce
 
 Only the verdict corroborated names a user as fact; (alice?) is a claim. Filters that are set have to match together.
 
+An event needs a node's name. --node names that of lines without one; logs of several such nodes need a run each.
+
+At the end it is said for each file how many lines were used, ignored and faulted. A file of which nothing could be used is a fault,
+an empty one too; an audit log without an exec is not.
+
 Exit code: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
 		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --events tetragon.json --pod web-0 --command nsenter
   execaudit attribute --audit audit.log --events tetragon.json -o html > who.html
@@ -64,7 +70,7 @@ Exit code: 0 nothing matched, 3 something matched, 1 something of the input coul
 	flags.StringVar(&a.filter.Pod, "pod", "", "only the pod `NAME`")
 	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this `TEXT` in them")
 	flags.StringVarP(&a.format, "output", "o", "table", "`FORM`: table, json (one object a line) or html (one page, written at the end)")
-	flags.StringVar(&a.node, "node", "", "node `NAME` of events that do not name theirs, as Tracee's")
+	flags.StringVar(&a.node, "node", "", "node `NAME` of all events that do not name theirs, as Tracee's")
 	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
 	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
 	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence")
@@ -151,7 +157,7 @@ func (a *attribute) close(out writer) error {
 }
 
 func (a *attribute) join(ctx context.Context, m *attribution.Machine) {
-	trouble := join.Trouble{Fault: a.faults.line, Stopped: a.faults.stopped}
+	trouble := join.Trouble{Fault: a.faults.line, Stopped: a.faults.stopped, Ended: a.faults.ended}
 	p := newProgress(a.err)
 	defer p.done()
 	sources := a.sources(ctx, p)
@@ -186,6 +192,15 @@ func (a *attribute) sources(ctx context.Context, p *progress) []*lines.Source {
 	return sources
 }
 
+// paths returns the files in the order in which they were given.
+func (a *attribute) paths() []string {
+	var paths []string
+	for _, list := range slices.Concat(a.audit, a.journals, a.events) {
+		paths = append(paths, strings.Split(list, ",")...)
+	}
+	return paths
+}
+
 func (a *attribute) open(ctx context.Context, path string) lines.Opener {
 	if a.follow {
 		return lines.Follow(ctx, path)
@@ -195,7 +210,7 @@ func (a *attribute) open(ctx context.Context, path string) lines.Opener {
 
 // finish sums up and chooses the exit code.
 func (a *attribute) finish(s attribution.Stats) {
-	a.faults.sum()
+	a.faults.sum(a.paths())
 	if s.EvictedProcesses+s.EvictedSessions+s.EarlyAnswers > 0 {
 		fmt.Fprintf(a.err, "memory bound: %d processes and %d sessions evicted, %d events answered early; their answers are hints at best\n",
 			s.EvictedProcesses, s.EvictedSessions, s.EarlyAnswers)

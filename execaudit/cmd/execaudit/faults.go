@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
@@ -14,6 +17,7 @@ const maxFaultsShown = 20
 type faults struct {
 	w     io.Writer
 	count int
+	files []lines.Tally
 }
 
 func (f *faults) line(fault *lines.Fault) {
@@ -24,13 +28,22 @@ func (f *faults) stopped(err error) {
 	f.add(err)
 }
 
+func (f *faults) ended(file lines.Tally) {
+	f.files = append(f.files, file)
+}
+
 func (f *faults) add(err error) {
 	if f.count++; f.count <= maxFaultsShown {
-		fmt.Fprintln(f.w, err)
+		fmt.Fprintln(f.w, printable(err.Error()))
 	}
 }
 
-func (f *faults) sum() {
+// sum says what became of each file, in the order in which they were given, and how many faults there were.
+func (f *faults) sum(order []string) {
+	slices.SortStableFunc(f.files, func(a, b lines.Tally) int { return slices.Index(order, a.File) - slices.Index(order, b.File) })
+	for i := range f.files {
+		fmt.Fprintln(f.w, printable(f.files[i].String()))
+	}
 	switch f.count {
 	case 0:
 	case 1:
@@ -38,4 +51,18 @@ func (f *faults) sum() {
 	default:
 		fmt.Fprintf(f.w, "%d faults; the answers are from the rest\n", f.count)
 	}
+}
+
+// printable returns text with what a terminal may act on escaped, such as in a file's name.
+func printable(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			out.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		out.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return out.String()
 }

@@ -109,11 +109,11 @@ func picture(t *testing.T, sh shell) {
 	}
 	const logs = "execaudit attribute --audit audit.log --events events.jsonl "
 	report := filepath.Join(t.TempDir(), "who.html")
-	if err := os.WriteFile(report, []byte(sh.run(t, logs+"-o html")), 0o600); err != nil {
+	if err := os.WriteFile(report, []byte(sh.run(t, logs+"-o html 2>/dev/null")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var forged struct{ AuditID string }
-	if err := json.Unmarshal([]byte(sh.run(t, logs+"--command 'wc -l' -o json | tail -n 1")), &forged); err != nil {
+	if err := json.Unmarshal([]byte(sh.run(t, logs+"--command 'wc -l' -o json 2>/dev/null | tail -n 1")), &forged); err != nil {
 		t.Fatal(err)
 	}
 	to, err := filepath.Abs(strings.TrimSuffix(investigation, ".md") + ".png")

@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newAttribute(s, &code), newRedact(s))
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(s.err, "execaudit:", err)
+		fmt.Fprintln(s.err, "execaudit:", printable(err.Error()))
 		return codeOf(err)
 	}
 	return code
