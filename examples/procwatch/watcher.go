@@ -14,7 +14,8 @@ import (
 
 // Options say what a Watcher watches. The zero value is every container of the machine, of a node without a name.
 type Options struct {
-	// Node is the node's name in the events.
+	// Node is the node's name in the events. Without it, whoever reads them has to name the node: attribution takes no
+	// event without one.
 	Node string
 	// Containers chooses by CRI ID the containers whose processes are told; nil chooses all.
 	Containers func(id string) bool
