@@ -275,6 +275,7 @@ func TestWithAuditIDCheck(t *testing.T) {
 		{"EXA-26 another character goes", apiserver.CheckClientIDs, []string{"a/b"}, false},
 		{"EXA-26 an empty one goes", apiserver.CheckClientIDs, []string{""}, false},
 		{"EXA-26 two go, since readers disagree", apiserver.CheckClientIDs, []string{"a", "b"}, false},
+		{"EXA-26 EXA-11 the placeholder goes, since it is no ID", apiserver.CheckClientIDs, []string{"unknown"}, false},
 		{"EXA-26 all are ignored by option", apiserver.IgnoreClientIDs, []string{"good"}, false},
 	}
 	for _, c := range cases {

@@ -24,7 +24,8 @@ const (
 // filter that starts auditing: that filter then makes an ID of its own, and the
 // audit event and the environment agree on it.
 //
-// Several Audit-ID headers in one request are removed too. The caller's request
+// Several Audit-ID headers in one request are removed too, and so is one that holds
+// execaudit.PlaceholderAuditID, by which a session would look like one without an ID. The caller's request
 // is not changed: next gets a copy when something is removed.
 func WithAuditIDCheck(next http.Handler, clients ClientIDs) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +37,7 @@ func WithAuditIDCheck(next http.Handler, clients ClientIDs) http.Handler {
 }
 
 func keeps(clients ClientIDs, ids []string) bool {
-	return clients == CheckClientIDs && len(ids) == 1 && execaudit.CheckAuditID(ids[0]) == nil
+	return clients == CheckClientIDs && len(ids) == 1 && ids[0] != execaudit.PlaceholderAuditID && execaudit.CheckAuditID(ids[0]) == nil
 }
 
 func withoutAuditID(r *http.Request) *http.Request {
