@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,25 @@ func TestJournal(t *testing.T) {
 		c.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "0"), Env: auditID("beside")})
 		if got := of("beside"); len(got) != 3 {
 			t.Errorf("records of the first runtime's session = %+v, want three", got)
+		}
+	})
+	t.Run("EXA-39 a line that a crash left unfinished is logged at start, without its text", func(t *testing.T) {
+		config := newConfig(t)
+		config.Journal = filepath.Join(newDir(t), "journal")
+		if err := os.WriteFile(config.Journal, []byte(`{"version":1,"kind":"intent","argv":["hunter2`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		config.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		r, err := start(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.end(); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(log.String(), "journal:1: not a journal record") || strings.Contains(log.String(), "hunter2") {
+			t.Errorf("log = %s", log.String())
 		}
 	})
 	t.Run("EXA-39 a runtime does not start with a journal that others could have, and leaves it as it was", func(t *testing.T) {

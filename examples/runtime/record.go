@@ -98,7 +98,7 @@ func bootID() string {
 // endOpenSessions ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
 // went. Where it did not come to record the process, the container's monitor has kept it.
 func (s *Server) endOpenSessions() error {
-	open, err := openSessions(s.config.Journal)
+	open, err := s.openSessions()
 	for _, r := range open {
 		err = errors.Join(err, s.endOpenSession(r))
 	}
@@ -117,15 +117,15 @@ func (s *Server) endOpenSession(last journal.Record) error {
 		monitor.ForgetSession(dir, last.ExecID))
 }
 
-// openSessions returns the last record of each session in the journal that has no end.
-func openSessions(path string) (map[journal.SessionKey]journal.Record, error) {
-	f, err := os.Open(path)
+// openSessions returns the last record of each session in the journal that has no end. What is no record is logged.
+func (s *Server) openSessions() (map[journal.SessionKey]journal.Record, error) {
+	f, err := os.Open(s.config.Journal)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	open := map[journal.SessionKey]journal.Record{}
-	for records := journal.NewReader(f, path); ; {
+	for records := journal.NewReader(f, s.config.Journal); ; {
 		r, err := records.Next()
 		var line *journal.LineError
 		switch {
@@ -133,6 +133,7 @@ func openSessions(path string) (map[journal.SessionKey]journal.Record, error) {
 			return open, nil
 		case errors.As(err, &line):
 			// A crash can leave half a line. It is not a session that anybody could find.
+			s.config.Logger.Warn("exec journal", "err", line)
 			continue
 		case err != nil:
 			return nil, err
