@@ -23,6 +23,17 @@ type ExecConfig struct {
 	ProvideClusterInfo bool `json:"provideClusterInfo"`
 	// InteractiveMode is the plugin's relation to standard input. Required in V1, IfAvailable by default before.
 	InteractiveMode InteractiveMode `json:"interactiveMode,omitempty"`
+
+	// The fields below are the client's, not the kubeconfig's exec section's: they are never encoded.
+
+	// Policy says whether Command may run at all, beside the policy of the pool: both have to permit it. The zero value permits it.
+	Policy Policy `json:"-"`
+	// StdinUnavailable keeps standard input from this plugin, as for a program that reads it itself.
+	StdinUnavailable bool `json:"-"`
+	// StdinUnavailableMessage says why, for the error of a plugin that needs standard input. Optional.
+	StdinUnavailableMessage string `json:"-"`
+	// Impersonate is whom the requests with the plugin's credential act as. The plugin is not told.
+	Impersonate Impersonation `json:"-"`
 }
 
 // EnvVar is one entry of a plugin's environment. Formatting it shows the name and hides the value.
@@ -42,8 +53,10 @@ func (v EnvVar) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
 // String shows every field, with the values of Env hidden.
 func (c ExecConfig) String() string {
-	return fmt.Sprintf("{Command:%q Args:%q Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q}",
-		c.Command, c.Args, c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode)
+	return fmt.Sprintf("{Command:%q Args:%q Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q "+
+		"Policy:%+v StdinUnavailable:%t StdinUnavailableMessage:%q Impersonate:%+v}",
+		c.Command, c.Args, c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode,
+		c.Policy, c.StdinUnavailable, c.StdinUnavailableMessage, c.Impersonate)
 }
 
 // Format writes String for every verb: fmt calls no method inside a struct that it prints with a verb like %s.
@@ -100,12 +113,18 @@ func (c ExecConfig) Validate() error {
 	case RequiresMode(c.APIVersion):
 		fault("interactiveMode", "is required in "+V1)
 	}
+	faults = append(faults, c.Policy.faults()...)
+	if err := c.Impersonate.Validate(); err != nil {
+		faults = append(faults, err)
+	}
 	return errors.Join(faults...)
 }
 
-// Clone returns a copy that shares no slice with c.
+// Clone returns a copy that shares no slice and no map with c.
 func (c ExecConfig) Clone() ExecConfig {
 	c.Args = slices.Clone(c.Args)
 	c.Env = slices.Clone(c.Env)
+	c.Policy.Commands = slices.Clone(c.Policy.Commands)
+	c.Impersonate = c.Impersonate.Clone()
 	return c
 }

@@ -29,7 +29,9 @@ type Policy struct {
 
 // Validate returns every fault, joined, each a *[FieldError]; nil when there is none. A security knob that is half set is
 // a fault, not a default.
-func (p Policy) Validate() error {
+func (p Policy) Validate() error { return errors.Join(p.faults()...) }
+
+func (p Policy) faults() []error {
 	var faults []error
 	fault := func(field, rule string) { faults = append(faults, &FieldError{Field: field, Rule: rule}) }
 	switch p.Type {
@@ -52,7 +54,7 @@ func (p Policy) Validate() error {
 	default:
 		fault("policy", fmt.Sprintf("%q is not one of %s, %s and %s", p.Type, AllowAll, DenyAll, Allowlist))
 	}
-	return errors.Join(faults...)
+	return faults
 }
 
 // Check returns nil when the policy lets command run as the file path, else a *[PolicyError].
