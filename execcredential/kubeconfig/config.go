@@ -80,9 +80,4 @@ type User struct {
 }
 
 // Impersonation is whom the user acts as.
-type Impersonation struct {
-	Name   string
-	UID    string
-	Groups []string
-	Extra  map[string][]string
-}
+type Impersonation = execcredential.Impersonation

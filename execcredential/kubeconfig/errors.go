@@ -18,6 +18,8 @@ var (
 	ErrAmbiguous = errors.New("token and basic authentication exclude each other")
 	// ErrNoKey is the condition of a user with a client certificate and no key.
 	ErrNoKey = errors.New("client-certificate needs client-key")
+	// ErrAuthProvider is the condition of a user whose only way of logging in is the plugin mechanism before exec.
+	ErrAuthProvider = errors.New("auth-provider is not supported")
 )
 
 // SyntaxError says that a document is no kubeconfig. Reason repeats nothing of the document, which may hold secrets.

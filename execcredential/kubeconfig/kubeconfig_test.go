@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -170,6 +171,8 @@ func TestLoginErrors(t *testing.T) {
 		{"ECR-2 exec together with auth-provider is refused", replace("    exec:", "    auth-provider: {name: gcp}\n    exec:"), "", execcredential.ErrAuthProvider},
 		{"ECR-19 token and basic", replace("    exec:", "    token: t\n    username: u\n    exec:"), "", kubeconfig.ErrAmbiguous},
 		{"ECR-19 a certificate without a key", replace("    exec:", "    client-certificate: c\n    exec:"), "", kubeconfig.ErrNoKey},
+		{"ECR-29 ECR-30 auth-provider alone is refused, not anonymous", example[:strings.Index(example, "    exec:")] +
+			"    auth-provider: {name: oidc}\n" + example[strings.Index(example, "clusters:"):], "", kubeconfig.ErrAuthProvider},
 		{"ECR-26 an authority file that is not there", replace("certificate-authority-data: Y2E=", "certificate-authority: /nonexistent/ca"), "", os.ErrNotExist},
 	}
 	for _, c := range cases {
@@ -190,6 +193,32 @@ func TestLoginErrors(t *testing.T) {
 			t.Errorf("Login = %+v, %v, want IfAvailable", login, err)
 		}
 	})
+}
+
+func TestImpersonation(t *testing.T) {
+	with := func(t *testing.T, user string) (*kubeconfig.Login, error) {
+		t.Helper()
+		return parse(t, strings.Replace(example, "    exec:", user+"    exec:", 1)).Login("", kubeconfig.Overrides{})
+	}
+	t.Run("ECR-29 ECR-30 a plugin's login carries whom the user acts as", func(t *testing.T) {
+		login, err := with(t, "    as: readonly\n    as-uid: '7'\n    as-groups: [g]\n    as-user-extra: {k: [v]}\n")
+		want := kubeconfig.Impersonation{Name: "readonly", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}
+		if err != nil || !reflect.DeepEqual(login.Exec.Impersonate, want) {
+			t.Fatalf("Login = %+v, %v, want impersonation %+v", login, err, want)
+		}
+		login.Exec.Impersonate.Extra["k"][0] = "changed"
+		if login.User.Impersonate.Extra["k"][0] != "v" {
+			t.Error("the login's impersonation aliases the configuration's")
+		}
+	})
+	for _, user := range []string{"    as-uid: '7'\n", "    as-groups: [g]\n", "    as-user-extra: {k: [v]}\n", "    token: t\n    as-groups: [g]\n"} {
+		t.Run("ECR-30 without a name it is refused, as kubectl does: "+strings.TrimSpace(user), func(t *testing.T) {
+			var field *execcredential.FieldError
+			if _, err := with(t, user); !errors.As(err, &field) || field.Field != "as" {
+				t.Errorf("Login = %v, want *FieldError of as", err)
+			}
+		})
+	}
 }
 
 func TestParseErrors(t *testing.T) {

@@ -51,9 +51,9 @@ type Login struct {
 	Cluster execcredential.Cluster
 	// Method is how the client logs in.
 	Method Method
-	// Exec is the plugin, with its interactive mode defaulted, when Method is Exec; else nil.
+	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is Exec; else nil.
 	Exec *execcredential.ExecConfig
-	// User is the user's entry, for the static methods.
+	// User is the user's entry, for the static methods. A client of those has to act as User.Impersonate.
 	User User
 	// NotRun says why a configured plugin is not run; empty when it is, or when there is none.
 	NotRun string
@@ -70,9 +70,9 @@ func (l *Login) LogValue() slog.Value { return slog.StringValue(l.String()) }
 // Login resolves a context; the empty name is the current one.
 //
 // A static token, name and password, or client certificate wins over exec, as in client-go. With a server that is not https no
-// user's credential is used at all. Errors: *[EntryError] with [ErrNoEntry], [ErrNoServer], [ErrAmbiguous], [ErrNoKey],
-// [execcredential.ErrAuthProvider], the faults of [execcredential.ExecConfig.Validate] or a proxy URL that does not parse; *[FileError] for a
-// certificate authority file.
+// user's credential is used at all. Errors: *[EntryError] with [ErrNoEntry], [ErrNoServer], [ErrAmbiguous], [ErrNoKey], [ErrAuthProvider],
+// [execcredential.ErrAuthProvider], the faults of [execcredential.ExecConfig.Validate] and [execcredential.Impersonation.Validate], or a proxy
+// URL that does not parse; *[FileError] for a certificate authority file.
 func (c *Config) Login(context string, overrides Overrides) (*Login, error) {
 	if context == "" {
 		context = c.CurrentContext

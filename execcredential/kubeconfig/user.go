@@ -17,28 +17,35 @@ func (c *Config) resolveUser(login *Login) error {
 			if err := entry.User.validate(); err != nil {
 				return &EntryError{List: "users", Name: entry.Name, Err: err}
 			}
-			login.choose()
+			if err := login.choose(); err != nil {
+				return &EntryError{List: "users", Name: entry.Name, Err: err}
+			}
 			return nil
 		}
 	}
 	return &EntryError{List: "users", Name: login.UserName, Err: ErrNoEntry}
 }
 
-// choose takes the method that wins, and says why a plugin lost.
-func (l *Login) choose() {
+// choose takes the method that wins, and says why a plugin lost. The error is ErrAuthProvider.
+func (l *Login) choose() error {
 	method, because := l.User.method()
 	if server, err := url.Parse(l.Cluster.Server); err == nil && server.Scheme == "http" {
 		method, because = None, "the server is not https, and no credential goes over plain HTTP"
 	}
 	l.Method = method
 	switch {
+	case l.User.Exec == nil && method == None && because == "" && !l.User.AuthProvider.IsEmpty():
+		return ErrAuthProvider
 	case l.User.Exec == nil:
 	case method == Exec:
-		exec := l.User.Exec.Defaulted().Clone()
+		exec := l.User.Exec.Defaulted()
+		exec.Impersonate = l.User.Impersonate
+		exec = exec.Clone()
 		l.Exec = &exec
 	default:
 		l.NotRun = because
 	}
+	return nil
 }
 
 func (u User) method() (method Method, because string) {
@@ -62,6 +69,8 @@ func (u User) validate() error {
 		return ErrAmbiguous
 	case certificate && u.ClientKey == "" && u.ClientKeyData.IsEmpty():
 		return ErrNoKey
+	case u.Impersonate.Validate() != nil:
+		return u.Impersonate.Validate()
 	case u.Exec == nil:
 		return nil
 	case !u.AuthProvider.IsEmpty():

@@ -20,6 +20,10 @@ var (
 	ErrClaimed = errors.New("standard input is claimed")
 	// ErrCustomTLS is the condition of a base transport that dials TLS itself, so that no client certificate can reach it.
 	ErrCustomTLS = errors.New("base transport dials TLS itself")
+	// ErrNoTLS is the condition of a client certificate that no TLS configuration could present.
+	ErrNoTLS = errors.New("the base has no TLS configuration that could present the client certificate")
+	// ErrServer is the condition of a server that is no absolute http or https URL, so that no request can be told to be for it.
+	ErrServer = errors.New("server is not an absolute http or https URL")
 	// ErrNotFound is the condition of a plugin that is not there, by name or by path.
 	ErrNotFound = pluginexec.ErrNotFound
 	// ErrNotExecutable is the condition of a plugin that is there and cannot be executed.
@@ -65,11 +69,24 @@ func (e *PluginError) Error() string {
 // Unwrap returns Err.
 func (e *PluginError) Unwrap() error { return e.Err }
 
+// OriginError says that a request is not for the server that the credential belongs to. It was not sent.
+type OriginError struct {
+	// Server is the origin where the credential belongs: scheme, host and port.
+	Server string
+	// Request is the origin of the request.
+	Request string
+}
+
+// Error names both origins.
+func (e *OriginError) Error() string {
+	return "request is for " + e.Request + ", and the credential belongs to " + e.Server
+}
+
 // InteractiveError says that a plugin needs standard input and cannot have it. The plugin was not run.
 type InteractiveError struct {
 	// Mode is the configured mode.
 	Mode execcredential.InteractiveMode
-	// By says who has claimed standard input; empty when nobody has.
+	// By says who has claimed standard input, or is the configuration's StdinUnavailableMessage; empty when there is neither.
 	By string
 	// Err is ErrNoTerminal or ErrClaimed.
 	Err error

@@ -14,7 +14,7 @@ import (
 type generation struct {
 	identity  *tls.Certificate // nil: no certificate, the base transport itself
 	serial    uint64           // that of the first snapshot with this certificate
-	transport *http.Transport
+	transport http.RoundTripper
 
 	mu      sync.Mutex
 	flights int
@@ -23,76 +23,92 @@ type generation struct {
 }
 
 // generation returns the one for the snapshot's certificate, and retires the one before it. A request that took its credential
-// just before a rotation gets the newer one. The usual case takes no lock.
-func (rt *RoundTripper) generation(snap *snapshot) *generation {
+// just before a rotation gets the newer one. The usual case takes no lock. The error is the maker's.
+func (rt *RoundTripper) generation(snap *snapshot) (*generation, error) {
 	if g := rt.current.Load(); g != nil && (g.identity == snap.identity || g.serial > snap.serial) {
-		return g
+		return g, nil
 	}
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	before := rt.current.Load()
 	if before != nil && (before.identity == snap.identity || before.serial > snap.serial) {
-		return before
+		return before, nil
 	}
-	next := newGeneration(rt.pooled, snap)
+	next, err := rt.newGeneration(snap)
+	if err != nil {
+		return nil, err
+	}
 	rt.current.Store(next)
 	if before != nil {
 		before.retire()
 	}
-	return next
+	return next, nil
 }
 
 // through sends the request over the current generation. One that is retired at this moment sends it on to its successor.
 func (rt *RoundTripper) through(snap *snapshot, req *http.Request) (*http.Response, error) {
 	for {
-		g := rt.generation(snap)
-		if g.identity == nil {
+		g, err := rt.generation(snap)
+		switch {
+		case err != nil:
+			closeBody(req)
+			return nil, err
+		case g.identity == nil:
 			return g.transport.RoundTrip(req)
-		}
-		if g.enter() {
+		case g.enter():
 			return g.roundTrip(req)
-		}
-		if rt.closed.Load() {
+		case rt.owner.closed.Load():
 			closeBody(req)
 			return nil, ErrClosed
 		}
 	}
 }
 
+// retire is called when the source is closed.
 func (rt *RoundTripper) retire() {
-	rt.closed.Store(true)
 	if g := rt.current.Load(); g != nil {
 		g.retire()
 	}
 }
 
-func newGeneration(base *http.Transport, snap *snapshot) *generation {
-	identity := snap.identity
-	if identity == nil {
-		return &generation{transport: base, serial: snap.serial}
+func (rt *RoundTripper) newGeneration(snap *snapshot) (*generation, error) {
+	g := &generation{identity: snap.identity, serial: snap.serial, transport: rt.base}
+	if g.identity == nil {
+		return g, nil
 	}
-	g := &generation{identity: identity, serial: snap.serial, conns: map[net.Conn]struct{}{}}
-	g.transport = base.Clone()
-	config := &tls.Config{}
-	if g.transport.TLSClientConfig != nil {
-		config = g.transport.TLSClientConfig
-	}
-	config.Certificates = nil
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return identity, nil }
-	if config.ClientSessionCache != nil { // a resumed session would bring back the identity it began with
-		config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
-	}
-	g.transport.TLSClientConfig = config
-	if _, ok := base.TLSNextProto["h2"]; ok { // a transport with a TLS configuration of its own has to ask for HTTP/2
-		g.transport.ForceAttemptHTTP2 = true
-	}
-	g.transport.DialContext = g.tracked(dialer(base))
-	return g
+	g.conns = map[net.Conn]struct{}{}
+	var err error
+	g.transport, err = rt.make(g.identity, g.tracked)
+	return g, err
 }
 
-type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+// copies returns a maker of copies of base, and of base itself for requests without a certificate.
+func copies(base *http.Transport) Maker {
+	return func(identity *tls.Certificate, track func(DialFunc) DialFunc) (http.RoundTripper, error) {
+		if identity == nil {
+			return base, nil
+		}
+		copied := base.Clone()
+		config := &tls.Config{}
+		if copied.TLSClientConfig != nil {
+			config = copied.TLSClientConfig
+		}
+		config.Certificates = nil
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return identity, nil }
+		if config.ClientSessionCache != nil { // a resumed session would bring back the identity it began with
+			config.ClientSessionCache = tls.NewLRUClientSessionCache(0)
+		}
+		copied.TLSClientConfig = config
+		if _, ok := base.TLSNextProto["h2"]; ok { // a transport with a TLS configuration of its own has to ask for HTTP/2,
+			copied.ForceAttemptHTTP2 = true
+			copied.TLSNextProto = nil // and must not share connections with base, as the functions that x/net/http2 leaves here would
+		}
+		copied.DialContext = track(dialer(base))
+		return copied, nil
+	}
+}
 
-func dialer(base *http.Transport) dialFunc {
+func dialer(base *http.Transport) DialFunc {
 	switch {
 	case base.DialContext != nil:
 		return base.DialContext
@@ -105,7 +121,7 @@ func dialer(base *http.Transport) dialFunc {
 }
 
 // tracked remembers the connections that dial makes, so that none outlives a retired generation.
-func (g *generation) tracked(dial dialFunc) dialFunc {
+func (g *generation) tracked(dial DialFunc) DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
@@ -169,7 +185,7 @@ func (g *generation) retire() {
 	g.retired = true
 	done := g.flights == 0
 	g.mu.Unlock()
-	g.transport.CloseIdleConnections()
+	closeIdle(g.transport)
 	if done {
 		g.hangUp()
 	}
@@ -180,7 +196,7 @@ func (g *generation) hangUp() {
 	if g.identity == nil {
 		return
 	}
-	g.transport.CloseIdleConnections()
+	closeIdle(g.transport)
 	g.mu.Lock()
 	conns := make([]net.Conn, 0, len(g.conns))
 	for conn := range g.conns {

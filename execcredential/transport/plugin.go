@@ -13,14 +13,16 @@ import (
 // first two keep it from running and are not calls for the metric.
 func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (*execcredential.Credential, error) {
 	options := &s.pool.options
-	stdin, done, err := options.Terminal.lend(ctx, mode)
+	stdin, done, err := s.stdin(ctx, mode)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	path, err := s.resolve()
-	if denied := options.Policy.Check(s.config.Command, path, pluginexec.Lookup); denied != nil {
-		return nil, denied
+	for _, policy := range []execcredential.Policy{options.Policy, s.config.Policy} {
+		if denied := policy.Check(s.config.Command, path, pluginexec.Lookup); denied != nil {
+			return nil, denied
+		}
 	}
 	if err != nil {
 		options.Metrics.called(err)
@@ -46,12 +48,27 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 	return credential, err
 }
 
+// stdin lends the terminal to the plugin, unless the configuration says that it is unavailable.
+func (s *shared) stdin(ctx context.Context, mode execcredential.InteractiveMode) (file *os.File, done func(), err error) {
+	if !s.config.StdinUnavailable {
+		return s.pool.options.Terminal.lend(ctx, mode)
+	}
+	if mode == execcredential.Always {
+		err = &InteractiveError{Mode: mode, By: s.config.StdinUnavailableMessage, Err: ErrClaimed}
+	}
+	return nil, func() {}, err
+}
+
 // resolve returns the file to run. A path needs no look at it unless a policy wants one: starting it says as much.
 func (s *shared) resolve() (string, error) {
-	if allowed := s.pool.options.Policy.Type; strings.ContainsRune(s.config.Command, os.PathSeparator) && (allowed == "" || allowed == execcredential.AllowAll) {
+	if strings.ContainsRune(s.config.Command, os.PathSeparator) && allowsAll(s.pool.options.Policy) && allowsAll(s.config.Policy) {
 		return s.config.Command, nil
 	}
 	return pluginexec.Lookup(s.config.Command)
+}
+
+func allowsAll(policy execcredential.Policy) bool {
+	return policy.Type == "" || policy.Type == execcredential.AllowAll
 }
 
 func answer(ctx context.Context, command pluginexec.Command, version string) (*execcredential.Credential, error) {

@@ -42,7 +42,7 @@ func NewPool(options Options) (*Pool, error) {
 }
 
 // Source returns the source of a configuration. Equal configurations, with equal cluster information where they ask for it, share one
-// credential and one run. Nothing is run until a credential is asked for.
+// credential and one run; whom they impersonate makes no difference to that. Nothing is run until a credential is asked for.
 //
 // Close the source when it is not used any more: the pool remembers its credential until it needs the room. Errors:
 // those of [execcredential.ExecConfig.Validate]; [ErrPoolFull]; [ErrClosed].
@@ -54,6 +54,8 @@ func (p *Pool) Source(config execcredential.ExecConfig, cluster *execcredential.
 	if !config.ProvideClusterInfo {
 		cluster = nil
 	}
+	as := newImpersonation(config.Impersonate)
+	config.Impersonate = execcredential.Impersonation{}
 	key, err := keyOf(config, cluster)
 	if err != nil {
 		return nil, err
@@ -67,14 +69,18 @@ func (p *Pool) Source(config execcredential.ExecConfig, cluster *execcredential.
 	if err != nil {
 		return nil, err
 	}
-	return &Source{shared: s}, nil
+	return &Source{shared: s, impersonate: as}, nil
 }
 
+// keyOf tells configurations apart by everything that decides whether and how the plugin runs, what a kubeconfig does not hold included.
 func keyOf(config execcredential.ExecConfig, cluster *execcredential.Cluster) (sourceKey, error) {
 	data, err := json.Marshal(struct {
-		Config  execcredential.ExecConfig
-		Cluster *execcredential.Cluster
-	}{config, cluster})
+		Config                  execcredential.ExecConfig
+		Policy                  execcredential.Policy
+		StdinUnavailable        bool
+		StdinUnavailableMessage string
+		Cluster                 *execcredential.Cluster
+	}{config, config.Policy, config.StdinUnavailable, config.StdinUnavailableMessage, cluster})
 	return sha256.Sum256(data), err
 }
 

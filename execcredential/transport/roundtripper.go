@@ -1,80 +1,123 @@
 package transport
 
 import (
+	"context"
+	"crypto/tls"
 	"io"
 	"maps"
+	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 )
 
-// RoundTripper adds a source's credential to requests. It keeps the contract of [http.RoundTripper]: the caller's request is not
-// changed. A request that brings its own Authorization header goes out as it is, and the plugin is not run for it.
+// RoundTripper adds a source's credential to requests, and the headers of its impersonation. It keeps the contract of [http.RoundTripper]: the
+// caller's request is not changed. A request that brings its own Authorization header keeps it, and the plugin is not run for it.
 type RoundTripper struct {
 	source *shared
+	owner  *Source
 	base   http.RoundTripper
-	pooled *http.Transport // base, when certificates are this round tripper's business
-	scheme string          // with host: where the credential goes; empty is anywhere
-	host   string
+	make   Maker            // how certificates reach a server: of new transports, or
+	dials  *dialCertificate // of the TLS configuration that base dials with, or, with neither, not at all
+	scope  scope
+	bare   bool // certificates are the caller's business
 
 	mu      sync.Mutex
 	current atomic.Pointer[generation]
-	closed  atomic.Bool
 }
 
+// Maker makes the transport for requests with a client certificate, nil for those without: its new connections present that certificate and no
+// other. With one it has to make connections by what track returns for the way it would dial, so that none outlives
+// the certificate. It is called once for each certificate in turn.
+type Maker func(certificate *tls.Certificate, track func(DialFunc) DialFunc) (http.RoundTripper, error)
+
+// DialFunc is the type of [http.Transport]'s field DialContext.
+type DialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // RoundTripper returns a round tripper over base, for tokens and certificates. Requests with a certificate go through copies of base, one for each
-// certificate in turn; base itself carries the others, and is not changed.
+// certificate in turn; base itself carries the others, and is not changed. A base that golang.org/x/net/http2 has prepared
+// speaks HTTP/2 in its copies too, by the settings of its field HTTP2.
 //
-// When the source was given cluster information the credential goes to that server only, whatever a redirect says. Use
-// [RoundTripper.OnlyTo] where it was not. The error is [ErrCustomTLS] when base dials TLS itself.
+// When the source was given cluster information the credential goes to that server only, as with [RoundTripper.OnlyTo]. The
+// error is [ErrCustomTLS] when base dials TLS itself.
 func (s *Source) RoundTripper(base *http.Transport) (*RoundTripper, error) {
 	//lint:ignore SA1019 the old field counts as well
 	if base.DialTLSContext != nil || base.DialTLS != nil {
 		return nil, ErrCustomTLS
 	}
-	return s.remember(&RoundTripper{source: s.shared, base: base, pooled: base}), nil
+	return s.RoundTripperOf(copies(base))
+}
+
+// RoundTripperOf is [Source.RoundTripper] for transports that maker makes. The error is that of making the first, which carries requests
+// without a certificate; errors of making later ones are those of RoundTrip.
+func (s *Source) RoundTripperOf(maker Maker) (*RoundTripper, error) {
+	base, err := maker(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	rt := s.newRoundTripper(base)
+	rt.make = maker
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made = append(s.made, rt)
+	return rt, nil
 }
 
 // Wrap returns a round tripper that sets tokens over any base. Certificates are the caller's business, with [Source.GetClientCertificate].
 func (s *Source) Wrap(base http.RoundTripper) *RoundTripper {
-	return s.remember(&RoundTripper{source: s.shared, base: base})
+	rt := s.newRoundTripper(base)
+	rt.bare = true
+	return rt
 }
 
-func (s *Source) remember(rt *RoundTripper) *RoundTripper {
+// WrapDialer returns a round tripper over a base that dials for itself, as one that upgrades connections does: one request at a time.
+// Certificates are presented through config, the TLS configuration that base dials with, whose GetClientCertificate is set here. With a
+// nil config a request for which there is a certificate is [ErrNoTLS].
+func (s *Source) WrapDialer(base http.RoundTripper, config *tls.Config) *RoundTripper {
+	rt := s.newRoundTripper(base)
+	if config != nil {
+		rt.dials = &dialCertificate{}
+		config.GetClientCertificate = rt.dials.get
+	}
+	return rt
+}
+
+func (s *Source) newRoundTripper(base http.RoundTripper) *RoundTripper {
+	rt := &RoundTripper{source: s.shared, owner: s, base: base}
 	if s.cluster != nil {
-		rt.bind(s.cluster.Server)
+		rt.scope = scopeOf(s.cluster.Server)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.made = append(s.made, rt)
 	return rt
 }
 
-// OnlyTo keeps the credential from every other scheme, host and port than those of server. Requests elsewhere go out without it. It returns rt, and has to
-// be called before the first request. A server that is no absolute URL matches nothing.
+// OnlyTo binds the credential to the origin of server: scheme, host and port, where the case, a default port that is left out and
+// the spelling of an IP address make no difference. It returns rt, and has to be called before the first request.
+//
+// A request for another origin is an *[OriginError] and is not sent, unless it brings its own Authorization header; one that a redirect
+// brought there goes without the credential. With a server that is no absolute http or https URL every request is [ErrServer].
 func (rt *RoundTripper) OnlyTo(server string) *RoundTripper {
-	rt.bind(server)
+	rt.scope = scopeOf(server)
 	return rt
 }
 
-func (rt *RoundTripper) bind(server string) {
-	rt.scheme, rt.host = "-", "-"
-	if parsed, err := url.Parse(server); err == nil && parsed.Host != "" {
-		rt.scheme, rt.host = parsed.Scheme, parsed.Host
-	}
-}
-
-// RoundTrip sends a copy of the request with the credential. Errors are those of [Source.Credential] and of
-// the base, and [ErrClosed] after the source's Close. A 401
+// RoundTrip sends a copy of the request with the credential. Errors are those of [Source.Credential], of the base and of a [Maker], *[OriginError] and
+// [ErrServer] as [RoundTripper.OnlyTo] says, [ErrNoTLS], and [ErrClosed] after the source's Close. A 401
 // runs the plugin again, whatever the expiry says; the caller sees the 401 unless Options.Repeat is set and the body can be had again.
 func (rt *RoundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
-	if len(req.Header["Authorization"]) > 0 || rt.host != "" && (req.URL.Host != rt.host || req.URL.Scheme != rt.scheme) {
-		return rt.base.RoundTrip(req)
+	covered, err := rt.scope.covers(req)
+	own := len(req.Header["Authorization"]) > 0
+	if covered {
+		req = rt.owner.impersonate.apply(req)
 	}
-	if rt.closed.Load() {
+	switch {
+	case own || err == nil && !covered:
+		return rt.sendBare(req)
+	case err == nil && rt.owner.closed.Load():
+		err = ErrClosed
+	}
+	if err != nil {
 		closeBody(req)
-		return nil, ErrClosed
+		return nil, err
 	}
 	snap, err := rt.source.acquire(req.Context())
 	if err != nil {
@@ -92,6 +135,14 @@ func (rt *RoundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		return response, nil
 	}
 	return rt.refused(snap, req, response)
+}
+
+// sendBare sends a request without the source's credential.
+func (rt *RoundTripper) sendBare(req *http.Request) (*http.Response, error) {
+	if rt.dials != nil {
+		rt.dials.present(nil)
+	}
+	return rt.base.RoundTrip(req)
 }
 
 // refused runs the plugin again after a 401, and sends the request again when it may.
@@ -150,19 +201,53 @@ func (rt *RoundTripper) send(snap *snapshot, req *http.Request) (*http.Response,
 		copied.Header = header
 		req = copied
 	}
-	if rt.pooled == nil {
-		return rt.base.RoundTrip(req)
+	switch {
+	case rt.make != nil:
+		return rt.through(snap, req)
+	case rt.dials != nil:
+		rt.dials.present(snap.identity)
+	case snap.identity != nil && !rt.bare:
+		closeBody(req)
+		return nil, ErrNoTLS
 	}
-	return rt.through(snap, req)
+	return rt.base.RoundTrip(req)
+}
+
+// dialCertificate is the certificate that a base presents which dials for itself.
+type dialCertificate struct {
+	identity atomic.Pointer[tls.Certificate]
+}
+
+func (d *dialCertificate) present(identity *tls.Certificate) { d.identity.Store(identity) }
+
+// get is for [tls.Config]: no certificate is an empty one.
+func (d *dialCertificate) get(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+	if identity := d.identity.Load(); identity != nil {
+		return identity, nil
+	}
+	return &tls.Certificate{}, nil
 }
 
 // CloseIdleConnections closes the idle connections of the base and of the current certificate.
 func (rt *RoundTripper) CloseIdleConnections() {
-	if closer, ok := rt.base.(interface{ CloseIdleConnections() }); ok {
-		closer.CloseIdleConnections()
-	}
+	closeIdle(rt.base)
 	if g := rt.current.Load(); g != nil {
-		g.transport.CloseIdleConnections()
+		closeIdle(g.transport)
+	}
+}
+
+// closeIdle closes the idle connections of the first transport in a chain of wrappers that can.
+func closeIdle(rt http.RoundTripper) {
+	for rt != nil {
+		if closer, ok := rt.(interface{ CloseIdleConnections() }); ok {
+			closer.CloseIdleConnections()
+			return
+		}
+		wrapper, ok := rt.(interface{ WrappedRoundTripper() http.RoundTripper })
+		if !ok {
+			return
+		}
+		rt = wrapper.WrappedRoundTripper()
 	}
 }
 

@@ -239,6 +239,12 @@ func TestBase(t *testing.T) {
 			t.Errorf("Base = %v, want ErrCertificateAuthority", err)
 		}
 	})
+	t.Run("ECR-29 ECR-30 an authority beside insecure-skip-tls-verify is refused, as kubectl does, and not ignored", func(t *testing.T) {
+		cluster := execcredential.Cluster{CertificateAuthorityData: loginlab.NewAuthority(t).PEM, InsecureSkipTLSVerify: true}
+		if _, err := transport.Base(cluster); !errors.Is(err, transport.ErrInsecureAuthority) {
+			t.Errorf("Base = %v, want ErrInsecureAuthority", err)
+		}
+	})
 	t.Run("ECR-28 a proxy URL that does not parse is not repeated", func(t *testing.T) {
 		_, err := transport.Base(execcredential.Cluster{ProxyURL: "http://u:open-sesame-4711@\x7f"})
 		if err == nil || strings.Contains(err.Error(), "sesame") {

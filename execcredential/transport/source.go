@@ -15,9 +15,11 @@ import (
 // Source gives the credential of one configuration. It is safe for concurrent use.
 type Source struct {
 	*shared
-	mu     sync.Mutex
-	made   []*RoundTripper
-	closed bool
+	impersonate impersonation
+	closed      atomic.Bool
+
+	mu   sync.Mutex
+	made []*RoundTripper
 }
 
 // shared is what all sources of one configuration have in common.
@@ -60,7 +62,7 @@ func newShared(pool *Pool, config execcredential.ExecConfig, cluster *execcreden
 	}
 	s.info = map[bool]func() (string, error){false: s.infoOf(false), true: s.infoOf(true)}
 	s.login.Backoff = pool.options.Backoff
-	if config.InteractiveMode != execcredential.Never && pool.options.Terminal != nil {
+	if config.InteractiveMode != execcredential.Never && pool.options.Terminal != nil && !config.StdinUnavailable {
 		s.login.FreeRefusals = 1 // each run may be somebody's login
 	}
 	return s
@@ -109,10 +111,9 @@ func (s *Source) Reset() {
 func (s *Source) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed.Swap(true) {
 		return nil
 	}
-	s.closed = true
 	for _, rt := range s.made {
 		rt.retire()
 	}
