@@ -55,7 +55,7 @@ func FromREST(config *rest.Config) (execcredential.Cluster, error) {
 	if cluster.ProxyURL, err = proxyOf(config); err != nil {
 		return execcredential.Cluster{}, err
 	}
-	if config.ExecProvider != nil && config.ExecProvider.Config != nil {
+	if config.ExecProvider != nil {
 		if cluster.Config, err = rawJSON(config.ExecProvider.Config); err != nil {
 			return execcredential.Cluster{}, err
 		}
@@ -78,8 +78,11 @@ func proxyOf(config *rest.Config) (string, error) {
 	return proxy.String(), nil
 }
 
-// rawJSON returns an extension unchanged, as clientcmd has loaded it.
+// rawJSON returns an extension unchanged, as clientcmd has loaded it; nil for none.
 func rawJSON(object runtime.Object) (json.RawMessage, error) {
+	if object == nil {
+		return nil, nil
+	}
 	if unknown, ok := object.(*runtime.Unknown); ok {
 		return unknown.Raw, nil
 	}

@@ -173,15 +173,3 @@ func TestFromREST(t *testing.T) {
 		}
 	})
 }
-
-func TestExecConfig(t *testing.T) {
-	t.Run("ECR-19 a plugin's configuration goes to client-go and back whole", func(t *testing.T) {
-		want := execcredential.ExecConfig{
-			Command: "c", Args: []string{"a"}, Env: []execcredential.EnvVar{{Name: "n", Value: "v"}}, APIVersion: execcredential.V1,
-			InstallHint: "h", ProvideClusterInfo: true, InteractiveMode: execcredential.Always,
-		}
-		if got := restconfig.FromExecConfig(restconfig.ToExecConfig(want)); !reflect.DeepEqual(got, want) {
-			t.Errorf("round trip = %+v, want %+v", got, want)
-		}
-	})
-}
