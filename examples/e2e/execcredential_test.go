@@ -66,12 +66,19 @@ type logins struct {
 
 func newLogins(t *testing.T) *logins {
 	t.Helper()
+	return newLoginsOn(t, stack.Options{}, loginAccess)
+}
+
+// newLoginsOn is newLogins on a stack of one's own, with a pod on each of its nodes, where access says what those may who log in.
+func newLoginsOn(t *testing.T, options stack.Options, access string) *logins {
+	t.Helper()
 	plugin := parts.Need(t, "lanyard-login-plugin")[0]
-	access := filepath.Join(t.TempDir(), "login.yaml")
-	if err := os.WriteFile(access, []byte(loginAccess), 0o644); err != nil {
+	manifest := filepath.Join(t.TempDir(), "login.yaml")
+	if err := os.WriteFile(manifest, []byte(access), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l := &logins{cluster: ownWithoutPods(t, stack.Options{Manifests: []string{access}}), plugin: plugin}
+	options.Manifests = append(options.Manifests, manifest)
+	l := &logins{cluster: own(t, options), plugin: plugin}
 	service, err := l.Login()
 	if err != nil {
 		t.Fatal(err)
