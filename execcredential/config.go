@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 )
 
 // ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider configuration).
@@ -42,8 +43,14 @@ type EnvVar struct {
 	Value string `json:"value"`
 }
 
-// String returns NAME=[redacted].
-func (v EnvVar) String() string { return v.Name + "=" + redacted }
+// String returns NAME=[redacted], with control characters of the name spelled out.
+func (v EnvVar) String() string { return spelled(v.Name) + "=" + redacted }
+
+// spelled returns text as it stands inside a quoted Go string, so that it cannot drive the terminal that shows it.
+func spelled(text string) string {
+	quoted := strconv.Quote(text)
+	return quoted[1 : len(quoted)-1]
+}
 
 // Format writes NAME=[redacted] for every verb.
 func (v EnvVar) Format(state fmt.State, _ rune) { fmt.Fprint(state, v.String()) }
@@ -54,7 +61,7 @@ func (v EnvVar) LogValue() slog.Value { return slog.StringValue(v.String()) }
 // String shows every field, with the values of Env hidden.
 func (c ExecConfig) String() string {
 	return fmt.Sprintf("{Command:%q Args:%q Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q "+
-		"Policy:%+v StdinUnavailable:%t StdinUnavailableMessage:%q Impersonate:%+v}",
+		"Policy:%q StdinUnavailable:%t StdinUnavailableMessage:%q Impersonate:%q}",
 		c.Command, c.Args, c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode,
 		c.Policy, c.StdinUnavailable, c.StdinUnavailableMessage, c.Impersonate)
 }

@@ -107,9 +107,9 @@ func (e *PolicyError) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "plugin %q", e.Command)
 	if e.Path != "" && e.Path != e.Command {
-		fmt.Fprintf(&text, " (%s)", e.Path)
+		fmt.Fprintf(&text, " (%q)", e.Path)
 	}
-	fmt.Fprintf(&text, ": %v %s", ErrNotPermitted, e.Policy)
+	fmt.Fprintf(&text, ": %v %s", ErrNotPermitted, spelled(string(e.Policy)))
 	return text.String()
 }
 

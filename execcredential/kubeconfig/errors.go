@@ -3,6 +3,7 @@ package kubeconfig
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 var (
@@ -52,8 +53,15 @@ type FileError struct {
 	Err error
 }
 
-// Error names the file and the fault.
-func (e *FileError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+// Error names the file, quoted, and the fault.
+func (e *FileError) Error() string {
+	fault := e.Err
+	var repeated *fs.PathError // has the path once more, unquoted
+	if errors.As(e.Err, &repeated) {
+		fault = repeated.Err
+	}
+	return fmt.Sprintf("%q: %v", e.Path, fault)
+}
 
 // Unwrap returns Err.
 func (e *FileError) Unwrap() error { return e.Err }

@@ -59,9 +59,9 @@ type Login struct {
 	NotRun string
 }
 
-// String names the context, the server and the method.
+// String names the context, the server and the method, with control characters spelled out.
 func (l *Login) String() string {
-	return fmt.Sprintf("login to %q (%s) by %s", l.Context, l.Cluster.Server, l.Method)
+	return fmt.Sprintf("login to %q (%q) by %s", l.Context, l.Cluster.Server, l.Method)
 }
 
 // LogValue returns String.

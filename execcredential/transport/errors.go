@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,7 +97,7 @@ type InteractiveError struct {
 func (e *InteractiveError) Error() string {
 	text := "interactive mode " + string(e.Mode) + ": " + e.Err.Error()
 	if e.By != "" {
-		text += " by " + e.By
+		text += " by " + visible(e.By)
 	}
 	return text
 }
@@ -116,7 +117,7 @@ type WaitError struct {
 
 // Error names the command, the wait and the context's error.
 func (e *WaitError) Error() string {
-	return "credential plugin \"" + e.Command + "\" has not answered after " + e.Waited.Round(time.Millisecond).String() + ": " + e.Err.Error()
+	return "credential plugin " + strconv.Quote(e.Command) + " has not answered after " + e.Waited.Round(time.Millisecond).String() + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.

@@ -58,11 +58,14 @@ func explain(ctx context.Context, out io.Writer, options explainOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "context    %s: cluster %s, user %s\n", login.Context, login.ClusterName, login.UserName)
-	fmt.Fprintf(out, "server     %s\n", login.Cluster.Server)
-	fmt.Fprintf(out, "method     %s\n", login.Method)
+	line(out, "context    %s: cluster %s, user %s", named(login.Context), named(login.ClusterName), named(login.UserName))
+	line(out, "server     %s", named(login.Cluster.Server))
+	if as := login.User.Impersonate; !as.IsZero() {
+		line(out, "acts as    user %q, uid %q, groups %q, %d extra attributes", as.Name, as.UID, as.Groups, len(as.Extra))
+	}
+	line(out, "method     %s", login.Method)
 	if login.NotRun != "" {
-		fmt.Fprintf(out, "plugin     not run: %s\n", login.NotRun)
+		line(out, "plugin     not run: %s", login.NotRun)
 	}
 	if login.Exec == nil {
 		return nil
@@ -75,14 +78,14 @@ func explainPlugin(ctx context.Context, out io.Writer, exec execcredential.ExecC
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "mode       %s: %s\n", exec.InteractiveMode, modeText(exec.InteractiveMode))
+	line(out, "mode       %s: %s", exec.InteractiveMode, modeText(exec.InteractiveMode))
 	info, err := execcredential.Info(exec, cluster, false)
 	if err != nil {
 		return err
 	}
 	explainEnvironment(out, exec, info)
 	if !options.run {
-		fmt.Fprintln(out, "run        not asked for (--run)")
+		line(out, "run        not asked for (--run)")
 		return nil
 	}
 	return report(ctx, out, pluginexec.Command{
@@ -101,17 +104,17 @@ func resolve(out io.Writer, exec execcredential.ExecConfig, allow []string) (str
 		}
 	}
 	if err := policy.Check(exec.Command, path, pluginexec.Lookup); err != nil {
-		fmt.Fprintf(out, "policy     %v\n", err)
+		line(out, "policy     %v", err)
 		return "", err
 	}
 	if err != nil {
-		fmt.Fprintf(out, "command    %v\n", err)
+		line(out, "command    %v", err)
 		if errors.Is(err, pluginexec.ErrNotFound) && exec.InstallHint != "" {
-			fmt.Fprintf(out, "hint       %q\n", exec.InstallHint) // quoted: it may hold escape characters
+			line(out, "hint       %q", exec.InstallHint)
 		}
 		return "", err
 	}
-	fmt.Fprintf(out, "command    %s %q\n", path, exec.Args)
+	line(out, "command    %s %q", named(path), exec.Args)
 	return path, nil
 }
 
@@ -141,14 +144,14 @@ func explainEnvironment(out io.Writer, exec execcredential.ExecConfig, info stri
 		if entry.Name == execcredential.InfoEnv {
 			change = "is overridden:"
 		}
-		names = append(names, fmt.Sprintf("env        %s %s\n", change, entry))
+		names = append(names, fmt.Sprintf("%s %s", change, entry))
 	}
-	for _, line := range slices.Compact(names) {
-		fmt.Fprint(out, line)
+	for _, name := range slices.Compact(names) {
+		line(out, "env        %s", name)
 	}
 	cluster := "without cluster information"
 	if exec.ProvideClusterInfo && execcredential.HasCluster(exec.APIVersion) {
 		cluster = "with cluster information"
 	}
-	fmt.Fprintf(out, "env        adds %s, %d bytes, %s\n", execcredential.InfoEnv, len(info), cluster)
+	line(out, "env        adds %s, %d bytes, %s", execcredential.InfoEnv, len(info), cluster)
 }
