@@ -48,10 +48,10 @@ func check(ctx context.Context, out io.Writer, args, versions []string, limits l
 		}
 		faults := checkVersion(ctx, config, limits)
 		for _, fault := range faults {
-			fmt.Fprintf(out, "%s: %s\n", version, fault)
+			line(out, "%s: %s", version, fault)
 		}
 		if len(faults) == 0 {
-			fmt.Fprintf(out, "%s: ok\n", version)
+			line(out, "%s: ok", version)
 		}
 		faulty = faulty || len(faults) > 0
 	}
@@ -64,17 +64,17 @@ func check(ctx context.Context, out io.Writer, args, versions []string, limits l
 func checkVersion(ctx context.Context, config execcredential.ExecConfig, limits limits) []string {
 	info, err := execcredential.Info(config, nil, false)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{text(err)}
 	}
 	result, err := pluginexec.Run(ctx, pluginexec.Command{
 		Path: config.Command, Args: config.Args, Env: execcredential.Environ(os.Environ(), config, info), Timeout: limits.timeout,
 	})
 	if err != nil {
-		return []string{err.Error()}
+		return []string{text(err)}
 	}
 	credential, err := execcredential.ParseAnswer(result.Stdout, config.APIVersion)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{text(err)}
 	}
 	return append(strict(result.Stdout), lint(credential, time.Now())...)
 }

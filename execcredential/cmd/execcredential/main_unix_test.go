@@ -13,16 +13,14 @@ import (
 
 const sesame = "open-sesame-4711"
 
-// execute runs the tool and returns its output and error.
+// execute runs the tool and returns its output, with that on standard error, and an error for an exit code that is not 0.
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	root := command()
-	root.SetArgs(args)
-	root.SetOut(&out)
-	root.SetErr(&out)
-	err := root.ExecuteContext(t.Context())
-	return out.String(), err
+	if code := run(t.Context(), args, &out, &out); code != 0 {
+		return out.String(), fmt.Errorf("exit code %d", code)
+	}
+	return out.String(), nil
 }
 
 func file(t *testing.T, name, text string, mode os.FileMode) string {

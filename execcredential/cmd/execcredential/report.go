@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -27,20 +26,20 @@ func report(ctx context.Context, out io.Writer, command pluginexec.Command, vers
 	command.Timeout = limits.timeout
 	begin := time.Now()
 	result, err := pluginexec.Run(ctx, command)
-	fmt.Fprintf(out, "run        %v\n", time.Since(begin).Round(time.Millisecond))
+	line(out, "run        %v", time.Since(begin).Round(time.Millisecond))
 	if text := strings.TrimRight(string(stderrOf(result, err)), "\n"); text != "" {
-		for line := range strings.SplitSeq(text, "\n") {
-			fmt.Fprintf(out, "stderr     %q\n", line)
+		for said := range strings.SplitSeq(text, "\n") {
+			line(out, "stderr     %q", said)
 		}
 	}
 	if err != nil {
-		fmt.Fprintf(out, "exit       %v\n", err)
+		line(out, "exit       %v", err)
 		return err
 	}
-	fmt.Fprintf(out, "exit       0, %d bytes of output\n", len(result.Stdout))
+	line(out, "exit       0, %d bytes of output", len(result.Stdout))
 	credential, err := execcredential.ParseAnswer(result.Stdout, version)
 	if err != nil {
-		fmt.Fprintf(out, "answer     %v\n", err)
+		line(out, "answer     %v", err)
 		return err
 	}
 	describe(out, credential, time.Now())
@@ -64,20 +63,20 @@ func stderrOf(result pluginexec.Result, err error) []byte {
 
 // describe says what the credential is and how long a client keeps it.
 func describe(out io.Writer, credential *execcredential.Credential, now time.Time) {
-	fmt.Fprintf(out, "answer     %v\n", credential)
+	line(out, "answer     %v", credential)
 	if certificate := credential.Certificate(); certificate != nil {
 		leaf := certificate.Leaf
-		fmt.Fprintf(out, "subject    %s, issued %s\n", leaf.Subject, leaf.NotBefore.Format(time.RFC3339))
+		line(out, "subject    %s, issued %s", leaf.Subject, leaf.NotBefore.Format(time.RFC3339))
 		if now.After(leaf.NotAfter) {
-			fmt.Fprintf(out, "warning    the certificate ended at %s; clients do not look at that, servers do\n", leaf.NotAfter.Format(time.RFC3339))
+			line(out, "warning    the certificate ended at %s; clients do not look at that, servers do", leaf.NotAfter.Format(time.RFC3339))
 		}
 	}
 	switch expires := credential.Expires(); {
 	case expires.IsZero():
-		fmt.Fprintln(out, "client     keeps it until it ends, or until the server answers 401")
+		line(out, "client     keeps it until it ends, or until the server answers 401")
 	case credential.ValidAt(now):
-		fmt.Fprintf(out, "client     keeps it for %v, or until the server answers 401\n", expires.Sub(now).Round(time.Second))
+		line(out, "client     keeps it for %v, or until the server answers 401", expires.Sub(now).Round(time.Second))
 	default:
-		fmt.Fprintln(out, "client     uses it for a moment and asks again after a pause: it has expired already; is a clock wrong?")
+		line(out, "client     uses it for a moment and asks again after a pause: it has expired already; is a clock wrong?")
 	}
 }
