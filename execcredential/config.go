@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider configuration).
+// ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider
+// configuration).
 type ExecConfig struct {
 	// Command is the program: a path, or a name to look up on PATH. Required.
 	Command string `json:"command"`
@@ -27,7 +28,8 @@ type ExecConfig struct {
 
 	// The fields below are the client's, not the kubeconfig's exec section's: they are never encoded.
 
-	// Policy says whether Command may run at all, beside the policy of the pool: both have to permit it. The zero value permits it.
+	// Policy says whether Command may run at all, beside the policy of the pool: both have to permit it. The zero value
+	// permits it.
 	Policy Policy `json:"-"`
 	// StdinUnavailable keeps standard input from this plugin, as for a program that reads it itself.
 	StdinUnavailable bool `json:"-"`
@@ -85,7 +87,8 @@ const (
 	Always InteractiveMode = "Always"
 )
 
-// Defaulted returns the configuration with IfAvailable in place of an empty mode where the version allows it. The slices are shared.
+// Defaulted returns the configuration with IfAvailable in place of an empty mode where the version allows it. The
+// slices are shared.
 func (c ExecConfig) Defaulted() ExecConfig {
 	if c.InteractiveMode == "" && KnownVersion(c.APIVersion) && !RequiresMode(c.APIVersion) {
 		c.InteractiveMode = IfAvailable
@@ -93,8 +96,8 @@ func (c ExecConfig) Defaulted() ExecConfig {
 	return c
 }
 
-// Validate returns every fault of the configuration after [ExecConfig.Defaulted], joined, in the order of the fields; nil when there is
-// none. Each is a *[FieldError]. Whether the command exists is not asked here.
+// Validate returns every fault of the configuration after [ExecConfig.Defaulted], joined, in the order of the fields;
+// nil when there is none. Each is a *[FieldError]. Whether the command exists is not asked here.
 func (c ExecConfig) Validate() error {
 	c = c.Defaulted()
 	var faults []error

@@ -22,7 +22,8 @@ func (i Impersonation) IsZero() bool {
 	return i.Name == "" && i.UID == "" && len(i.Groups) == 0 && len(i.Extra) == 0
 }
 
-// Validate returns a *[FieldError] when a UID, groups or extra attributes are set without a name, as kubectl refuses it.
+// Validate returns a *[FieldError] when a UID, groups or extra attributes are set without a name, as kubectl refuses
+// it.
 func (i Impersonation) Validate() error {
 	if i.Name == "" && !i.IsZero() {
 		return &FieldError{Field: "as", Rule: "is required with as-uid, as-groups and as-user-extra"}

@@ -6,8 +6,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
 
-// Config is the content of a kubeconfig, in the order of the file. Every field that kubectl knows is kept, so that reading and writing loses
-// nothing but comments and keys that kubectl drops as well.
+// Config is the content of a kubeconfig, in the order of the file. Every field that kubectl knows is kept, so that
+// reading and writing loses nothing but comments and keys that kubectl drops as well.
 type Config struct {
 	Clusters       []NamedCluster
 	Users          []NamedUser
@@ -36,7 +36,8 @@ type Cluster struct {
 	Extensions               []Extension `json:"extensions,omitempty"`
 }
 
-// Extension is a named JSON value. The one of a cluster that is named [execcredential.ExtensionName] goes to the plugin.
+// Extension is a named JSON value. The one of a cluster that is named [execcredential.ExtensionName] goes to the
+// plugin.
 type Extension struct {
 	Name      string          `json:"name"`
 	Extension json.RawMessage `json:"extension"`

@@ -47,11 +47,13 @@ type Overrides struct {
 type Login struct {
 	// Context, ClusterName, UserName and Namespace are the names that were chosen.
 	Context, ClusterName, UserName, Namespace string
-	// Cluster is what the client will use and what a plugin is told: overrides applied, certificate authority inlined, extension as Config.
+	// Cluster is what the client will use and what a plugin is told: overrides applied, certificate authority inlined,
+	// extension as Config.
 	Cluster execcredential.Cluster
 	// Method is how the client logs in.
 	Method Method
-	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is Exec; else nil.
+	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is Exec; else
+	// nil.
 	Exec *execcredential.ExecConfig
 	// User is the user's entry, for the static methods. A client of those has to act as User.Impersonate.
 	User User
@@ -69,10 +71,11 @@ func (l *Login) LogValue() slog.Value { return slog.StringValue(l.String()) }
 
 // Login resolves a context; the empty name is the current one.
 //
-// A static token, name and password, or client certificate wins over exec, as in client-go. With a server that is not https no
-// user's credential is used at all. Errors: *[EntryError] with [ErrNoEntry], [ErrNoServer], [ErrAmbiguous], [ErrNoKey], [ErrAuthProvider],
-// [execcredential.ErrAuthProvider], the faults of [execcredential.ExecConfig.Validate] and [execcredential.Impersonation.Validate], or a proxy
-// URL that does not parse; *[FileError] for a certificate authority file.
+// A static token, name and password, or client certificate wins over exec, as in client-go. With a server that is not
+// https no user's credential is used at all. Errors: *[EntryError] with [ErrNoEntry], [ErrNoServer], [ErrAmbiguous],
+// [ErrNoKey], [ErrAuthProvider], [execcredential.ErrAuthProvider], the faults of [execcredential.ExecConfig.Validate]
+// and [execcredential.Impersonation.Validate], or a proxy URL that does not parse; *[FileError] for a certificate
+// authority file.
 func (c *Config) Login(context string, overrides Overrides) (*Login, error) {
 	if context == "" {
 		context = c.CurrentContext

@@ -15,7 +15,8 @@ import (
 // ErrProxyURL is the condition of a proxy URL that does not parse. It is not repeated, since it may hold a password.
 var ErrProxyURL = errors.New("proxy-url is not a URL")
 
-// ToREST returns a configuration that reaches the cluster, anonymously: a plugin has no credential for it yet. The error is [ErrProxyURL].
+// ToREST returns a configuration that reaches the cluster, anonymously: a plugin has no credential for it yet. The
+// error is [ErrProxyURL].
 func ToREST(cluster execcredential.Cluster) (*rest.Config, error) {
 	config := &rest.Config{
 		Host: cluster.Server,
@@ -34,8 +35,8 @@ func ToREST(cluster execcredential.Cluster) (*rest.Config, error) {
 	return config, nil
 }
 
-// FromREST returns what a plugin is told about the cluster of a configuration: a certificate authority file is inlined, the
-// proxy is the one that Proxy chooses for the host, and the plugin's own configuration is that of ExecProvider.
+// FromREST returns what a plugin is told about the cluster of a configuration: a certificate authority file is inlined,
+// the proxy is the one that Proxy chooses for the host, and the plugin's own configuration is that of ExecProvider.
 //
 // Errors: those of reading the file, of Proxy, and of encoding an ExecProvider.Config that is no JSON.
 func FromREST(config *rest.Config) (execcredential.Cluster, error) {

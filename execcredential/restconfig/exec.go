@@ -10,7 +10,8 @@ import (
 )
 
 // FromExecConfig returns the configuration of a plugin as clientcmd has loaded it, and its Config, which belongs in
-// [execcredential.Cluster.Config]: [FromREST] puts it there. The slices are copied. The error is that of encoding a Config that is no JSON.
+// [execcredential.Cluster.Config]: [FromREST] puts it there. The slices are copied. The error is that of encoding a
+// Config that is no JSON.
 func FromExecConfig(config *clientcmdapi.ExecConfig) (execcredential.ExecConfig, json.RawMessage, error) {
 	converted := execcredential.ExecConfig{
 		Command: config.Command, Args: slices.Clone(config.Args), APIVersion: config.APIVersion, InstallHint: config.InstallHint,
@@ -34,8 +35,8 @@ func FromExecConfig(config *clientcmdapi.ExecConfig) (execcredential.ExecConfig,
 	return converted, extension, nil
 }
 
-// ToExecConfig returns the configuration of a plugin for client-go, and its Impersonate, which belongs in the rest.Config's field of that name. The
-// slices and maps are copied.
+// ToExecConfig returns the configuration of a plugin for client-go, and its Impersonate, which belongs in the
+// rest.Config's field of that name. The slices and maps are copied.
 func ToExecConfig(config execcredential.ExecConfig) (*clientcmdapi.ExecConfig, rest.ImpersonationConfig) {
 	config = config.Clone()
 	converted := &clientcmdapi.ExecConfig{

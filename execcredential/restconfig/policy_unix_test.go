@@ -76,7 +76,9 @@ func (l *policyLab) ours(t *testing.T, config *rest.Config) string {
 	if err != nil {
 		return l.outcome(nil, err)
 	}
-	defer source.Close()
+	if source != nil {
+		defer source.Close()
+	}
 	return l.outcome(rest.HTTPClientFor(wrapped))
 }
 
@@ -87,7 +89,8 @@ type policyRow struct {
 	policy  clientcmdapi.PluginPolicy
 }
 
-// clientGoRows is the shape of client-go's own table: does the plugin exist, does the entry, are they paths or names, how many entries, which policy.
+// clientGoRows is the shape of client-go's own table: does the plugin exist, does the entry, are they paths or names,
+// how many entries, which policy.
 func (l *policyLab) clientGoRows() []policyRow {
 	pick := func(exists, absolute bool, missing string) string {
 		switch {
@@ -111,7 +114,8 @@ func (l *policyLab) clientGoRows() []policyRow {
 							entry := pick(entryExists, entryPath, "missing entry")
 							rows = append(rows, policyRow{
 								fmt.Sprintf("policy %q, %d entries, plugin there %t by path %t, entry there %t by path %t", kind, length, pluginExists, pluginPath, entryExists, entryPath),
-								pick(pluginExists, pluginPath, "missing plugin"), clientcmdapi.PluginPolicy{PolicyType: kind, Allowlist: entries(length, entry)},
+								pick(pluginExists, pluginPath, "missing plugin"),
+								clientcmdapi.PluginPolicy{PolicyType: kind, Allowlist: entries(length, entry)},
 							})
 						}
 					}
@@ -200,7 +204,18 @@ func TestPluginPolicy(t *testing.T) {
 			t.Errorf("outcome = %s, want %s", got, want)
 		}
 	})
-	// What client-go does not take for a static credential must not come back with the plugin still in it, for client-go to run past the pool.
+	t.Run("ECR-29 ECR-21 a half-set policy is refused beside a static credential too, as with client-go", func(t *testing.T) {
+		config := l.with(l.plugin.Path, clientcmdapi.PluginPolicy{PolicyType: "Allowlist"}, "static")
+		config.BearerToken = "t"
+		if _, err := rest.HTTPClientFor(config); err == nil {
+			t.Fatal("client-go takes it")
+		}
+		if got, want := l.ours(t, config), "logged in false, 0 runs"; got != want {
+			t.Errorf("outcome = %s, want %s", got, want)
+		}
+	})
+	// What client-go does not take for a static credential must not come back with the plugin still in it, for
+	// client-go to run past the pool.
 	halves := map[string]func(*rest.Config){
 		"a password without a name":     func(c *rest.Config) { c.Password = "p" },
 		"a certificate without a key":   func(c *rest.Config) { c.CertFile = "/nonexistent/cert" },

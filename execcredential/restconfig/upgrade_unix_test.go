@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// upgrader dials for itself and keeps the connection, as client-go's round trippers for SPDY and WebSocket do. The real ones meet the
-// reference API server in examples/e2e.
+// upgrader dials for itself and keeps the connection, as client-go's round trippers for SPDY and WebSocket do. The real
+// ones meet the reference API server in examples/e2e.
 type upgrader struct {
 	t      *testing.T
 	config *tls.Config

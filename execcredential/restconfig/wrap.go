@@ -15,23 +15,28 @@ import (
 	clienttransport "k8s.io/client-go/transport"
 )
 
-// ErrTransport is the condition of a configuration with a plugin and a Transport of its own, which no client certificate could reach.
-var ErrTransport = errors.New("Transport cannot be combined with ExecProvider")
+// ErrTransport is the condition of a configuration with a plugin and a Transport of its own, which no client
+// certificate could reach.
+var ErrTransport = errors.New("a transport of its own cannot be combined with an exec plugin")
 
-// Wrap returns a copy of config whose requests log in through pool in place of client-go's own plugin runner, and the source that they use; close it
-// when the clients are done. Every field of config works as with client-go:
+// Wrap returns a copy of config whose requests log in through pool in place of client-go's own plugin runner, and the
+// source that they use; close it when the clients are done. Every field of config works as with client-go:
 //
-//   - PluginPolicy, beside the pool's policy, and StdinUnavailable of ExecProvider decide whether and how the plugin runs;
-//   - the TLS settings, Proxy and Dial stay in the copy, so that exec, attach and port-forward dial with them over SPDY and WebSocket;
+//   - PluginPolicy, beside the pool's policy, and StdinUnavailable of ExecProvider decide whether and how the plugin
+//     runs;
+//   - the TLS settings, Proxy and Dial stay in the copy, so that exec, attach and port-forward dial with them over SPDY
+//     and WebSocket;
 //   - transports are made by client-go, with its HTTP/2 health checks and its reloading of CAFile;
 //   - WrapTransport stays in force; a wrapper that sets Authorization keeps the plugin from running.
 //
-// The credential goes to the server of Host only, as [transport.RoundTripper.OnlyTo] says. A certificate that a session over SPDY or WebSocket needs is
-// [transport.ErrNoTLS] when config has no TLS settings at all, since client-go dials without any then.
+// The credential goes to the server of Host only, as [transport.RoundTripper.OnlyTo] says. A certificate that a session
+// over SPDY or WebSocket needs is [transport.ErrNoTLS] when config has no TLS settings at all, since client-go dials
+// without any then.
 //
-// A configuration without ExecProvider is copied as it is. One with a static token, name, or certificate and key, which win, is copied without ExecProvider.
-// The source is nil then. Errors: [ErrTransport]; [execcredential.ErrAuthProvider]; those of [FromExecConfig], of [FromREST] when the plugin
-// asks for cluster information, of [transport.Pool.Source] with the policy's faults, and of client-go for the TLS settings and Host.
+// A configuration without ExecProvider is copied as it is. One with a static token, name, or certificate and key, which
+// win, is copied without ExecProvider. The source is nil then. Errors: [ErrTransport];
+// [execcredential.ErrAuthProvider]; those of [FromExecConfig], of [FromREST] when the plugin asks for cluster
+// information, of [transport.Pool.Source] with the policy's faults, and of client-go for the TLS settings and Host.
 func Wrap(config *rest.Config, pool *transport.Pool) (*rest.Config, *transport.Source, error) {
 	wrapped := copyOf(config)
 	if config.ExecProvider == nil {
@@ -44,7 +49,10 @@ func Wrap(config *rest.Config, pool *transport.Pool) (*rest.Config, *transport.S
 	case config.AuthProvider != nil:
 		return nil, nil, execcredential.ErrAuthProvider
 	case isStatic(config):
-		return wrapped, nil, exec.Policy.Validate()
+		if err := exec.Policy.Validate(); err != nil { // which client-go refuses here too
+			return nil, nil, err
+		}
+		return wrapped, nil, nil
 	case config.Transport != nil:
 		return nil, nil, ErrTransport
 	}
@@ -115,8 +123,9 @@ func newLogins(config *rest.Config, source *transport.Source) (*logins, error) {
 	return &logins{source: source, server: server, pooled: pooled.OnlyTo(server)}, nil
 }
 
-// wrap returns the round tripper to use in place of base. One that pools connections is client-go's for the same settings, without a
-// way to change its certificate; any other dials for itself, as those for SPDY and WebSocket do, with a TLS configuration that it shows.
+// wrap returns the round tripper to use in place of base. One that pools connections is client-go's for the same
+// settings, without a way to change its certificate; any other dials for itself, as those for SPDY and WebSocket do,
+// with a TLS configuration that it shows.
 func (l *logins) wrap(base http.RoundTripper) http.RoundTripper {
 	if isPooled(base) {
 		return l.pooled

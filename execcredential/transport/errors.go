@@ -19,17 +19,20 @@ var (
 	ErrNoTerminal = errors.New("standard input is not a terminal")
 	// ErrClaimed is the condition of a plugin that needs standard input while somebody else reads it.
 	ErrClaimed = errors.New("standard input is claimed")
-	// ErrCustomTLS is the condition of a base transport that dials TLS itself, so that no client certificate can reach it.
+	// ErrCustomTLS is the condition of a base transport that dials TLS itself, so that no client certificate can reach
+	// it.
 	ErrCustomTLS = errors.New("base transport dials TLS itself")
 	// ErrNoTLS is the condition of a client certificate that no TLS configuration could present.
 	ErrNoTLS = errors.New("the base has no TLS configuration that could present the client certificate")
-	// ErrServer is the condition of a server that is no absolute http or https URL, so that no request can be told to be for it.
+	// ErrServer is the condition of a server that is no absolute http or https URL, so that no request can be told to
+	// be for it.
 	ErrServer = errors.New("server is not an absolute http or https URL")
 	// ErrNotFound is the condition of a plugin that is not there, by name or by path.
 	ErrNotFound = pluginexec.ErrNotFound
 	// ErrNotExecutable is the condition of a plugin that is there and cannot be executed.
 	ErrNotExecutable = pluginexec.ErrNotExecutable
-	// ErrTooLarge is the condition of an environment that the kernel refuses, most often for cluster information with much CA data.
+	// ErrTooLarge is the condition of an environment that the kernel refuses, most often for cluster information with
+	// much CA data.
 	ErrTooLarge = pluginexec.ErrTooLarge
 )
 
@@ -51,8 +54,8 @@ type (
 type PluginError struct {
 	// Command is the command as configured.
 	Command string
-	// Hint is the install hint, when the plugin was not found and the hint has not been given ten times in the last hour. Escape
-	// characters in it are made visible.
+	// Hint is the install hint, when the plugin was not found and the hint has not been given ten times in the last
+	// hour. Escape characters in it are made visible.
 	Hint string
 	// Err is the reason: one of this package's errors, or of execcredential.
 	Err error
@@ -87,7 +90,8 @@ func (e *OriginError) Error() string {
 type InteractiveError struct {
 	// Mode is the configured mode.
 	Mode execcredential.InteractiveMode
-	// By says who has claimed standard input, or is the configuration's StdinUnavailableMessage; empty when there is neither.
+	// By says who has claimed standard input, or is the configuration's StdinUnavailableMessage; empty when there is
+	// neither.
 	By string
 	// Err is ErrNoTerminal or ErrClaimed.
 	Err error

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// generation is the connections made with one certificate. After it is retired it takes no new request, and when the last
-// response in flight is done its connections are closed.
+// generation is the connections made with one certificate. After it is retired it takes no new request, and when the
+// last response in flight is done its connections are closed.
 type generation struct {
 	identity  *tls.Certificate // nil: no certificate, the base transport itself
 	serial    uint64           // that of the first snapshot with this certificate
@@ -22,8 +22,8 @@ type generation struct {
 	conns   map[net.Conn]struct{}
 }
 
-// generation returns the one for the snapshot's certificate, and retires the one before it. A request that took its credential
-// just before a rotation gets the newer one. The usual case takes no lock. The error is the maker's.
+// generation returns the one for the snapshot's certificate, and retires the one before it. A request that took its
+// credential just before a rotation gets the newer one. The usual case takes no lock. The error is the maker's.
 func (rt *RoundTripper) generation(snap *snapshot) (*generation, error) {
 	if g := rt.current.Load(); g != nil && (g.identity == snap.identity || g.serial > snap.serial) {
 		return g, nil
@@ -45,7 +45,8 @@ func (rt *RoundTripper) generation(snap *snapshot) (*generation, error) {
 	return next, nil
 }
 
-// through sends the request over the current generation. One that is retired at this moment sends it on to its successor.
+// through sends the request over the current generation. One that is retired at this moment sends it on to its
+// successor.
 func (rt *RoundTripper) through(snap *snapshot, req *http.Request) (*http.Response, error) {
 	for {
 		g, err := rt.generation(snap)
@@ -191,7 +192,8 @@ func (g *generation) retire() {
 	}
 }
 
-// hangUp closes what is left. HTTP/2 may count a stream that has just ended as open, so that its connection is not idle yet.
+// hangUp closes what is left. HTTP/2 may count a stream that has just ended as open, so that its connection is not idle
+// yet.
 func (g *generation) hangUp() {
 	if g.identity == nil {
 		return

@@ -47,7 +47,8 @@ func (s *shared) explained(err error) error {
 	return wrapped
 }
 
-// visible spells out escape characters, so that text of a kubeconfig or of a caller cannot drive the terminal that shows it.
+// visible spells out escape characters, so that text of a kubeconfig or of a caller cannot drive the terminal that
+// shows it.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {

@@ -39,7 +39,8 @@ func newImpersonation(as execcredential.Impersonation) impersonation {
 	return impersonation(header)
 }
 
-// apply returns the request itself, or a copy that acts as whom the headers name. A request that names somebody is left alone.
+// apply returns the request itself, or a copy that acts as whom the headers name. A request that names somebody is left
+// alone.
 func (i impersonation) apply(req *http.Request) *http.Request {
 	if i == nil || len(req.Header[impersonateUser]) > 0 {
 		return req
@@ -57,8 +58,8 @@ func (i impersonation) apply(req *http.Request) *http.Request {
 	return copied
 }
 
-// escapeName returns name with every byte percent-encoded that a header's name cannot hold, and the percent sign: API servers
-// decode it.
+// escapeName returns name with every byte percent-encoded that a header's name cannot hold, and the percent sign: API
+// servers decode it.
 func escapeName(name string) string {
 	const digits, marks = "0123456789ABCDEF", "!#$&'*+-.^_`|~"
 	var escaped strings.Builder

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// origin returns scheme, host and port of an address in one spelling: lower case, the scheme's default port written out, an IP address
-// in its shortest form. A trailing dot is kept: a name with it skips the resolver's search list and may be another host. The
-// result is empty when the address is not absolute http or https.
+// origin returns scheme, host and port of an address in one spelling: lower case, the scheme's default port written
+// out, an IP address in its shortest form. A trailing dot is kept: a name with it skips the resolver's search list and
+// may be another host. The result is empty when the address is not absolute http or https.
 func origin(address *url.URL) string {
 	scheme, host, port := strings.ToLower(address.Scheme), strings.ToLower(address.Hostname()), address.Port()
 	switch {
@@ -27,7 +27,8 @@ func origin(address *url.URL) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// scope is where a round tripper's credential goes. The zero value is anywhere, but not along with a redirect to another origin.
+// scope is where a round tripper's credential goes. The zero value is anywhere, but not along with a redirect to
+// another origin.
 type scope struct {
 	bound  bool
 	origin string // empty in a bound scope: the server had none
@@ -45,8 +46,8 @@ func scopeOf(server string) scope {
 
 func (s scope) valid() bool { return s.origin != "" }
 
-// covers reports whether the credential goes with the request. A request that it does not go with is an error, [ErrServer] or
-// *[OriginError], unless a redirect brought it there.
+// covers reports whether the credential goes with the request. A request that it does not go with is an error,
+// [ErrServer] or *[OriginError], unless a redirect brought it there.
 func (s scope) covers(req *http.Request) (bool, error) {
 	switch {
 	case !s.bound && req.Response == nil:

@@ -63,8 +63,8 @@ func TestPolicyOfAConfiguration(t *testing.T) {
 	})
 }
 
-// TestDifferentConfigurationsShareNothing holds that no field of a configuration is forgotten where a pool decides which are equal:
-// a denied configuration would use the credential of a permitted one.
+// TestDifferentConfigurationsShareNothing holds that no field of a configuration is forgotten where a pool decides
+// which are equal: a denied configuration would use the credential of a permitted one.
 func TestDifferentConfigurationsShareNothing(t *testing.T) {
 	plugin := loginlab.NewPlugin(t, "")
 	plugin.Status("t", "", "", time.Time{})

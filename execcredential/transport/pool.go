@@ -41,8 +41,9 @@ func NewPool(options Options) (*Pool, error) {
 	}, nil
 }
 
-// Source returns the source of a configuration. Equal configurations, with equal cluster information where they ask for it, share one
-// credential and one run; whom they impersonate makes no difference to that. Nothing is run until a credential is asked for.
+// Source returns the source of a configuration. Equal configurations, with equal cluster information where they ask for
+// it, share one credential and one run; whom they impersonate makes no difference to that. Nothing is run until a
+// credential is asked for.
 //
 // Close the source when it is not used any more: the pool remembers its credential until it needs the room. Errors:
 // those of [execcredential.ExecConfig.Validate]; [ErrPoolFull]; [ErrClosed].
@@ -72,7 +73,8 @@ func (p *Pool) Source(config execcredential.ExecConfig, cluster *execcredential.
 	return &Source{shared: s, impersonate: as}, nil
 }
 
-// keyOf tells configurations apart by everything that decides whether and how the plugin runs, what a kubeconfig does not hold included.
+// keyOf tells configurations apart by everything that decides whether and how the plugin runs, what a kubeconfig does
+// not hold included.
 func keyOf(config execcredential.ExecConfig, cluster *execcredential.Cluster) (sourceKey, error) {
 	data, err := json.Marshal(struct {
 		Config                  execcredential.ExecConfig
@@ -122,7 +124,8 @@ func (p *Pool) leave(s *shared) {
 	s.users--
 }
 
-// Close ends every run with its process group, waits for them, and makes every source fail with [ErrClosed]. It returns nil.
+// Close ends every run with its process group, waits for them, and makes every source fail with [ErrClosed]. It returns
+// nil.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	p.closed = true

@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// RoundTripper adds a source's credential to requests, and the headers of its impersonation. It keeps the contract of [http.RoundTripper]: the
-// caller's request is not changed. A request that brings its own Authorization header keeps it, and the plugin is not run for it.
+// RoundTripper adds a source's credential to requests, and the headers of its impersonation. It keeps the contract of
+// [http.RoundTripper]: the caller's request is not changed. A request that brings its own Authorization header keeps
+// it, and the plugin is not run for it.
 type RoundTripper struct {
 	source *shared
 	owner  *Source
@@ -26,20 +27,20 @@ type RoundTripper struct {
 	current atomic.Pointer[generation]
 }
 
-// Maker makes the transport for requests with a client certificate, nil for those without: its new connections present that certificate and no
-// other. With one it has to make connections by what track returns for the way it would dial, so that none outlives
-// the certificate. It is called once for each certificate in turn.
+// Maker makes the transport for requests with a client certificate, nil for those without: its new connections present
+// that certificate and no other. With one it has to make connections by what track returns for the way it would dial,
+// so that none outlives the certificate. It is called once for each certificate in turn.
 type Maker func(certificate *tls.Certificate, track func(DialFunc) DialFunc) (http.RoundTripper, error)
 
 // DialFunc is the type of [http.Transport]'s field DialContext.
 type DialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// RoundTripper returns a round tripper over base, for tokens and certificates. Requests with a certificate go through copies of base, one for each
-// certificate in turn; base itself carries the others, and is not changed. A base that golang.org/x/net/http2 has prepared
-// speaks HTTP/2 in its copies too, by the settings of its field HTTP2.
+// RoundTripper returns a round tripper over base, for tokens and certificates. Requests with a certificate go through
+// copies of base, one for each certificate in turn; base itself carries the others, and is not changed. A base that
+// golang.org/x/net/http2 has prepared speaks HTTP/2 in its copies too, by the settings of its field HTTP2.
 //
-// When the source was given cluster information the credential goes to that server only, as with [RoundTripper.OnlyTo]. The
-// error is [ErrCustomTLS] when base dials TLS itself.
+// When the source was given cluster information the credential goes to that server only, as with [RoundTripper.OnlyTo].
+// The error is [ErrCustomTLS] when base dials TLS itself.
 func (s *Source) RoundTripper(base *http.Transport) (*RoundTripper, error) {
 	//lint:ignore SA1019 the old field counts as well
 	if base.DialTLSContext != nil || base.DialTLS != nil {
@@ -48,8 +49,8 @@ func (s *Source) RoundTripper(base *http.Transport) (*RoundTripper, error) {
 	return s.RoundTripperOf(copies(base))
 }
 
-// RoundTripperOf is [Source.RoundTripper] for transports that maker makes. The error is that of making the first, which carries requests
-// without a certificate; errors of making later ones are those of RoundTrip.
+// RoundTripperOf is [Source.RoundTripper] for transports that maker makes. The error is that of making the first, which
+// carries requests without a certificate; errors of making later ones are those of RoundTrip.
 func (s *Source) RoundTripperOf(maker Maker) (*RoundTripper, error) {
 	base, err := maker(nil, nil)
 	if err != nil {
@@ -63,16 +64,17 @@ func (s *Source) RoundTripperOf(maker Maker) (*RoundTripper, error) {
 	return rt, nil
 }
 
-// Wrap returns a round tripper that sets tokens over any base. Certificates are the caller's business, with [Source.GetClientCertificate].
+// Wrap returns a round tripper that sets tokens over any base. Certificates are the caller's business, with
+// [Source.GetClientCertificate].
 func (s *Source) Wrap(base http.RoundTripper) *RoundTripper {
 	rt := s.newRoundTripper(base)
 	rt.bare = true
 	return rt
 }
 
-// WrapDialer returns a round tripper over a base that dials for itself, as one that upgrades connections does: one request at a time.
-// Certificates are presented through config, the TLS configuration that base dials with, whose GetClientCertificate is set here. With a
-// nil config a request for which there is a certificate is [ErrNoTLS].
+// WrapDialer returns a round tripper over a base that dials for itself, as one that upgrades connections does: one
+// request at a time. Certificates are presented through config, the TLS configuration that base dials with, whose
+// GetClientCertificate is set here. With a nil config a request for which there is a certificate is [ErrNoTLS].
 func (s *Source) WrapDialer(base http.RoundTripper, config *tls.Config) *RoundTripper {
 	rt := s.newRoundTripper(base)
 	if config != nil {
@@ -90,19 +92,22 @@ func (s *Source) newRoundTripper(base http.RoundTripper) *RoundTripper {
 	return rt
 }
 
-// OnlyTo binds the credential to the origin of server: scheme, host and port, where the case, a default port that is left out and
-// the spelling of an IP address make no difference. It returns rt, and has to be called before the first request.
+// OnlyTo binds the credential to the origin of server: scheme, host and port, where the case, a default port that is
+// left out and the spelling of an IP address make no difference. It returns rt, and has to be called before the first
+// request.
 //
-// A request for another origin is an *[OriginError] and is not sent, unless it brings its own Authorization header; one that a redirect
-// brought there goes without the credential. With a server that is no absolute http or https URL every request is [ErrServer].
+// A request for another origin is an *[OriginError] and is not sent, unless it brings its own Authorization header; one
+// that a redirect brought there goes without the credential. With a server that is no absolute http or https URL every
+// request is [ErrServer].
 func (rt *RoundTripper) OnlyTo(server string) *RoundTripper {
 	rt.scope = scopeOf(server)
 	return rt
 }
 
-// RoundTrip sends a copy of the request with the credential. Errors are those of [Source.Credential], of the base and of a [Maker], *[OriginError] and
-// [ErrServer] as [RoundTripper.OnlyTo] says, [ErrNoTLS], and [ErrClosed] after the source's Close. A 401
-// runs the plugin again, whatever the expiry says; the caller sees the 401 unless Options.Repeat is set and the body can be had again.
+// RoundTrip sends a copy of the request with the credential. Errors are those of [Source.Credential], of the base and
+// of a [Maker], *[OriginError] and [ErrServer] as [RoundTripper.OnlyTo] says, [ErrNoTLS], and [ErrClosed] after the
+// source's Close. A 401 runs the plugin again, whatever the expiry says; the caller sees the 401 unless Options.Repeat
+// is set and the body can be had again.
 func (rt *RoundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	covered, err := rt.scope.covers(req)
 	own := len(req.Header["Authorization"]) > 0
@@ -187,8 +192,8 @@ func replay(req *http.Request) (*http.Request, bool) {
 	return again, true
 }
 
-// send sends a copy of the request with the snapshot's parts. A shallow copy with a header map of its own is enough for the contract
-// and costs a third of Request.Clone.
+// send sends a copy of the request with the snapshot's parts. A shallow copy with a header map of its own is enough for
+// the contract and costs a third of Request.Clone.
 func (rt *RoundTripper) send(snap *snapshot, req *http.Request) (*http.Response, error) {
 	if snap.header != nil {
 		header := maps.Clone(req.Header) // the runtime copies a small map without hashing its keys
