@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -49,13 +48,11 @@ func checkCommand() *cobra.Command {
 func checkPlugin(cmd *cobra.Command, path string, options check.Options, asJSON bool) error {
 	report := check.Run(cmd.Context(), path, options)
 	if asJSON {
-		data, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
+		if err := printJSON(cmd.OutOrStdout(), report, "  "); err != nil {
 			return err
 		}
-		cmd.Println(string(data))
 	} else {
-		cmd.Print(report)
+		printLines(cmd.OutOrStdout(), linesOf(report)...)
 	}
 	switch report.Outcome() {
 	case check.Pass:

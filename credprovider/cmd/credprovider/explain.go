@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -64,15 +63,11 @@ func (f explainFlags) run(cmd *cobra.Command) error {
 }
 
 func (f explainFlags) print(cmd *cobra.Command, report explain.Report) error {
-	if !f.asJSON {
-		cmd.Print(report)
-		return nil
+	if f.asJSON {
+		return printJSON(cmd.OutOrStdout(), report, "")
 	}
-	data, err := json.Marshal(report)
-	if err == nil {
-		cmd.Println(string(data))
-	}
-	return err
+	printLines(cmd.OutOrStdout(), linesOf(report)...)
+	return nil
 }
 
 // question returns what to explain, and of which images.

@@ -43,7 +43,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, out, problems io.Writer) int {
 	root := &cobra.Command{
 		Use: "credprovider", Short: "Look at credential provider configurations and plugins the way a kubelet will",
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, // run prints them
+		DisableSuggestions: true, // they are further lines of an error
 	}
 	root.AddCommand(validateCommand(), explainCommand(), checkCommand())
 	root.SetArgs(args)
@@ -62,7 +63,7 @@ func run(args []string, out, problems io.Writer) int {
 	case errors.Is(err, errInconclusive):
 		return exitInconclusive
 	default:
-		fmt.Fprintln(problems, err)
+		printLines(problems, faultLines(err)...)
 		return exitUsage
 	}
 }

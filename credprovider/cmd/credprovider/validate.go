@@ -31,26 +31,26 @@ func validateCommand() *cobra.Command {
 func validate(cmd *cobra.Command, path string, gates credprovider.Gates, binDir string) error {
 	loaded, err := configfile.Load(path)
 	if err != nil {
-		cmd.Println(err)
+		printLines(cmd.OutOrStdout(), faultLines(err)...)
 		return errFound
 	}
 	found := false
 	if err := credprovider.Validate(loaded.Config, gates); err != nil {
-		cmd.Println(err)
+		printLines(cmd.OutOrStdout(), faultLines(err)...)
 		found = true
 	}
 	if binDir != "" {
 		if _, err := plugin.FindAll(loaded.Config.Providers, binDir, plugin.Options{}); err != nil {
-			cmd.Println(err)
+			printLines(cmd.OutOrStdout(), faultLines(err)...)
 			found = true
 		}
 	}
 	for _, warning := range explain.Lint(loaded.Config) {
-		cmd.Println("warning:", warning)
+		printLines(cmd.OutOrStdout(), fmt.Sprintf("warning: %v", warning))
 	}
 	if found {
 		return errFound
 	}
-	cmd.Println(fmt.Sprintf("%d providers in %d files, %s", len(loaded.Config.Providers), len(loaded.Files), loaded.Hash))
+	printLines(cmd.OutOrStdout(), fmt.Sprintf("%d providers in %d files, %s", len(loaded.Config.Providers), len(loaded.Files), loaded.Hash))
 	return nil
 }
