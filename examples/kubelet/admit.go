@@ -3,22 +3,27 @@ package kubelet
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/lanyard-dev/lanyard/examples/kubelet/fields"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/pods"
 	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
-// groupsAdmitter takes or refuses pods by the matrix of KEP-3619.
-type groupsAdmitter struct {
+// admitter takes or refuses pods: by the matrix of KEP-3619, and by the table of what the kubelet does.
+type admitter struct {
 	gate    admission.Gate
 	feature func() *bool
 }
 
 // Admit decides about one pod with what the runtime last said it can.
-func (a groupsAdmitter) Admit(pod *corev1.Pod) pods.Admission {
+func (a admitter) Admit(pod *corev1.Pod) pods.Admission {
 	var policy *corev1.SupplementalGroupsPolicy
 	if sc := pod.Spec.SecurityContext; sc != nil {
 		policy = sc.SupplementalGroupsPolicy
 	}
 	d := admission.Admit(a.gate, a.feature(), policy)
-	return pods.Admission{Rejected: d.Rejected, Reason: d.Reason, Message: d.Message, UserReported: d.UserReported}
+	out := pods.Admission{Rejected: d.Rejected, Reason: d.Reason, Message: d.Message, UserReported: d.UserReported}
+	if refused := fields.Check(pod); !out.Rejected && len(refused) > 0 {
+		out.Rejected, out.Reason, out.Message = true, fields.Reason, fields.Message(refused)
+	}
+	return out
 }

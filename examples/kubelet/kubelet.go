@@ -113,7 +113,7 @@ func (k *Kubelet) assemble(client *kubernetes.Clientset, gate featuregate.Mutabl
 		Node: k.config.NodeName, Root: k.config.RootDirectory, Client: client,
 		Runtime: k.runtime.runtime, Images: k.runtime.images,
 		Puller: k.images,
-		Admit:  groupsAdmitter{groups, k.node.supportsGroupsPolicy},
+		Admit:  admitter{groups, k.node.supportsGroupsPolicy},
 		Events: recorder, Recorder: meters, Log: k.log,
 		Relist: k.config.SyncFrequency.Duration, Backoff: k.config.RestartBackoff.Duration,
 	})

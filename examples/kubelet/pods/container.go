@@ -2,6 +2,7 @@ package pods
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -33,6 +34,10 @@ func (m *Manager) containerConfig(ctx context.Context, pod *corev1.Pod, c *corev
 	if err != nil {
 		return nil, err
 	}
+	asked, err := json.Marshal(c.Resources)
+	if err != nil {
+		return nil, err
+	}
 	return &runtimeapi.ContainerConfig{
 		Metadata:    &runtimeapi.ContainerMetadata{Name: c.Name, Attempt: attempt},
 		Image:       &runtimeapi.ImageSpec{Image: imageRef, UserSpecifiedImage: c.Image},
@@ -42,7 +47,7 @@ func (m *Manager) containerConfig(ctx context.Context, pod *corev1.Pod, c *corev
 		Envs:        envs,
 		Mounts:      mounts,
 		Labels:      containerLabels(pod, c.Name, m.Node),
-		Annotations: map[string]string{annotationGrace: fmt.Sprint(grace(pod))},
+		Annotations: map[string]string{annotationGrace: fmt.Sprint(grace(pod)), annotationResources: string(asked)},
 		LogPath:     logPath(c.Name, attempt),
 		Stdin:       c.Stdin,
 		StdinOnce:   c.StdinOnce,
@@ -71,7 +76,11 @@ func securityContext(pod *corev1.Pod, c *corev1.Container, imageUser string) (*r
 			return nil, ErrRunsAsRoot
 		}
 	}
+	setProfiles(out, pod, c)
 	sc := c.SecurityContext
+	if sc == nil || sc.Privileged == nil || !*sc.Privileged {
+		out.MaskedPaths, out.ReadonlyPaths = maskedPaths(), readOnlyPaths()
+	}
 	if sc == nil {
 		return out, nil
 	}

@@ -19,6 +19,9 @@ const (
 // the pod is gone from the API server before its containers have ended.
 const annotationGrace = "lanyard.dev/grace-period-seconds"
 
+// annotationResources keeps what resources a container was made with, as JSON.
+const annotationResources = "lanyard.dev/resources"
+
 func podLabels(pod *corev1.Pod, node string) map[string]string {
 	return map[string]string{
 		LabelPodName:      pod.Name,

@@ -27,6 +27,7 @@ func (w *worker) status(ctx context.Context, pod *corev1.Pod, f found) (*corev1.
 	if out.ContainerStatuses, err = w.containerStatuses(ctx, pod.Spec.Containers, f); err != nil {
 		return nil, err
 	}
+	out.EphemeralContainerStatuses = ephemeralStatuses(pod)
 	if !finished(pod) {
 		out.Phase = phase(pod.Spec.RestartPolicy, out)
 	}

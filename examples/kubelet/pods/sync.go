@@ -18,7 +18,10 @@ func (w *worker) sync(ctx context.Context, pod *corev1.Pod) (time.Duration, erro
 		return 0, err
 	}
 	// Asked anew each time: a runtime may have lost a feature since. What runs goes on, what is made anew must be admitted.
-	w.admission = w.m.Admit.Admit(pod)
+	w.admission = w.admit(pod, found)
+	if !w.admission.Rejected || found.running(pod) {
+		w.refuseChanges(pod, found)
+	}
 	if w.admission.Rejected {
 		if found.running(pod) {
 			return 0, w.report(ctx, pod)

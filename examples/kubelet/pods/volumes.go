@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -14,6 +15,10 @@ import (
 // mounts returns the container's mounts in the order of its spec, and makes on
 // the host what they need.
 func (m *Manager) mounts(ctx context.Context, pod *corev1.Pod, c *corev1.Container) ([]*runtimeapi.Mount, error) {
+	// Nobody else on the node reads the files of secrets.
+	if err := os.MkdirAll(m.podDirectory(pod), 0o700); err != nil {
+		return nil, err
+	}
 	var out []*runtimeapi.Mount
 	for _, vm := range c.VolumeMounts {
 		volume := volumeNamed(pod, vm.Name)
@@ -23,12 +28,6 @@ func (m *Manager) mounts(ctx context.Context, pod *corev1.Pod, c *corev1.Contain
 		host, err := m.volume(ctx, pod, volume)
 		if err != nil {
 			return nil, fmt.Errorf("volume %q: %w", vm.Name, err)
-		}
-		if vm.SubPath != "" {
-			if !filepath.IsLocal(vm.SubPath) {
-				return nil, fmt.Errorf("volume mount %q: subPath %q leaves the volume", vm.Name, vm.SubPath)
-			}
-			host = filepath.Join(host, vm.SubPath)
 		}
 		out = append(out, &runtimeapi.Mount{ContainerPath: vm.MountPath, HostPath: host, Readonly: vm.ReadOnly || readOnlySource(volume)})
 	}
@@ -61,7 +60,7 @@ func (m *Manager) volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume)
 		if err != nil {
 			return "", err
 		}
-		return dir, project(dir, secret.Data)
+		return dir, project(dir, secret.Data, fsGroup(pod))
 	case v.ConfigMap != nil:
 		config, err := m.Client.CoreV1().ConfigMaps(pod.Namespace).Get(ctx, v.ConfigMap.Name, metav1.GetOptions{})
 		if err != nil {
@@ -71,7 +70,8 @@ func (m *Manager) volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume)
 		for name, text := range config.Data {
 			files[name] = []byte(text)
 		}
-		return dir, project(dir, files)
+		maps.Copy(files, config.BinaryData)
+		return dir, project(dir, files, fsGroup(pod))
 	}
 	return "", fmt.Errorf("its kind is not supported by this kubelet")
 }
@@ -86,8 +86,8 @@ func emptyDir(dir string, pod *corev1.Pod) error {
 		return err
 	}
 	mode := os.FileMode(0o777)
-	if sc := pod.Spec.SecurityContext; sc != nil && sc.FSGroup != nil {
-		if err := os.Chown(dir, -1, int(*sc.FSGroup)); err != nil {
+	if group := fsGroup(pod); group >= 0 {
+		if err := os.Chown(dir, -1, group); err != nil {
 			return err
 		}
 		mode |= os.ModeSetgid
@@ -95,9 +95,17 @@ func emptyDir(dir string, pod *corev1.Pod) error {
 	return os.Chmod(dir, mode)
 }
 
+// fsGroup returns the group of the pod's volumes, -1 for none.
+func fsGroup(pod *corev1.Pod) int {
+	if sc := pod.Spec.SecurityContext; sc != nil && sc.FSGroup != nil {
+		return int(*sc.FSGroup)
+	}
+	return -1
+}
+
 // project writes the files of a secret or a config map, whose keys the API server
-// has checked to be plain file names.
-func project(dir string, files map[string][]byte) error {
+// has checked to be plain file names. They belong to the group unless it is -1.
+func project(dir string, files map[string][]byte, group int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -108,6 +116,9 @@ func project(dir string, files map[string][]byte) error {
 	defer root.Close()
 	for name, data := range files {
 		if err := root.WriteFile(name, data, 0o644); err != nil {
+			return err
+		}
+		if err := root.Chown(name, -1, group); err != nil {
 			return err
 		}
 	}

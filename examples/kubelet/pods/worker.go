@@ -21,6 +21,7 @@ type worker struct {
 
 	admission Admission            // the worker's alone, as are those below
 	rejected  bool                 // said once
+	refused   string               // what was last said of changes
 	problems  map[string]problem   // by container: why it does not run
 	retryAt   map[string]time.Time // by container
 	failures  int                  // of whole steps, in a row
