@@ -61,8 +61,8 @@ func (s *Server) CreateContainer(_ context.Context, req *runtimeapi.CreateContai
 	if b == nil {
 		return nil, sandboxNotFound(req.GetPodSandboxId())
 	}
-	sc := req.GetConfig().GetLinux().GetSecurityContext()
-	if err := checkProfiles(sc.GetSeccomp(), sc.GetApparmor()); err != nil {
+	h := host{sandbox: b.config, rootless: rootless(), capabilities: ownCapabilities()}
+	if err := checkFields(req, containerTable, h); err != nil {
 		return nil, err
 	}
 	if req.GetConfig().GetMetadata() == nil {

@@ -33,6 +33,9 @@ func (s *Server) ReopenContainerLog(_ context.Context, req *runtimeapi.ReopenCon
 
 // UpdateContainerResources changes the limits of a running container. The status goes on to show those it was created with.
 func (s *Server) UpdateContainerResources(ctx context.Context, req *runtimeapi.UpdateContainerResourcesRequest) (*runtimeapi.UpdateContainerResourcesResponse, error) {
+	if err := checkFields(req, updateTable, host{}); err != nil {
+		return nil, err
+	}
 	c, err := s.running(req.GetContainerId())
 	if err != nil {
 		return nil, err

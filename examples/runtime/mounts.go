@@ -72,13 +72,8 @@ var propagation = map[runtimeapi.MountPropagation]string{
 }
 
 func volume(m *runtimeapi.Mount) (specs.Mount, error) {
-	switch {
-	case m.GetImage().GetImage() != "":
-		return specs.Mount{}, status.Errorf(codes.InvalidArgument, "mount %q: image volumes are not supported", m.GetContainerPath())
-	case !strings.HasPrefix(m.GetContainerPath(), "/"):
+	if !strings.HasPrefix(m.GetContainerPath(), "/") {
 		return specs.Mount{}, status.Errorf(codes.InvalidArgument, "mount %q: the path in the container is not absolute", m.GetContainerPath())
-	case len(m.GetUidMappings()) > 0 || len(m.GetGidMappings()) > 0:
-		return specs.Mount{}, status.Errorf(codes.InvalidArgument, "mount %q: ID mappings are not supported", m.GetContainerPath())
 	}
 	access := "rw"
 	switch {

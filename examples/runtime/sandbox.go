@@ -59,26 +59,10 @@ func (s *Server) RunPodSandbox(_ context.Context, req *runtimeapi.RunPodSandboxR
 }
 
 func checkSandbox(req *runtimeapi.RunPodSandboxRequest) error {
-	sc := req.GetConfig().GetLinux().GetSecurityContext()
-	switch {
-	case req.GetConfig().GetMetadata() == nil:
+	if req.GetConfig().GetMetadata() == nil {
 		return status.Error(codes.InvalidArgument, "pod sandbox config has no metadata")
-	case req.GetRuntimeHandler() != "":
-		return status.Errorf(codes.InvalidArgument, "unknown runtime handler %q", req.GetRuntimeHandler())
-	case sc.GetNamespaceOptions().GetUsernsOptions().GetMode() == runtimeapi.NamespaceMode_POD && sc.GetNamespaceOptions().GetUsernsOptions() != nil:
-		return status.Error(codes.InvalidArgument, "user namespaces are not supported")
 	}
-	return checkProfiles(sc.GetSeccomp(), sc.GetApparmor())
-}
-
-// checkProfiles refuses what the runtime would have to ignore. The runtime's own default profile is to have none.
-func checkProfiles(profiles ...*runtimeapi.SecurityProfile) error {
-	for _, p := range profiles {
-		if p.GetProfileType() == runtimeapi.SecurityProfile_Localhost && p != nil {
-			return status.Errorf(codes.InvalidArgument, "security profile %q: local profiles are not supported", p.GetLocalhostRef())
-		}
-	}
-	return nil
+	return checkFields(req, sandboxTable, host{})
 }
 
 func (s *Server) makeSandbox(b *sandbox, id string) error {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
@@ -108,17 +110,40 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("stats = %v, %v", stats, err)
 		}
 	})
-	t.Run("STK-2 what cannot be kept is refused, not ignored", func(t *testing.T) {
-		local := &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: "x.json"}
+	t.Run("STK-2 STK-10 what cannot be kept is refused by name, not ignored", func(t *testing.T) {
 		p := n.RunPod(t)
-		for name, change := range map[string]func(*runtimeapi.ContainerConfig){
-			"seccomp profile": func(c *runtimeapi.ContainerConfig) { c.Linux.SecurityContext.Seccomp = local },
-			"image volume": func(c *runtimeapi.ContainerConfig) {
+		for name, change := range map[string]func(*runtimeapi.ContainerConfig, *runtimeapi.LinuxContainerSecurityContext){
+			"seccomp": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.Seccomp = &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_RuntimeDefault}
+			},
+			"apparmor": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.Apparmor = &runtimeapi.SecurityProfile{ProfileType: runtimeapi.SecurityProfile_Localhost, LocalhostRef: "x"}
+			},
+			"selinux_options": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.SelinuxOptions = &runtimeapi.SELinuxOption{Type: "x_t"}
+			},
+			"userns_options": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.NamespaceOptions = &runtimeapi.NamespaceOption{Network: runtimeapi.NamespaceMode_NODE, UsernsOptions: &runtimeapi.UserNamespace{}}
+			},
+			"drop_capabilities": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.Capabilities = &runtimeapi.Capability{DropCapabilities: []string{"CAP_ALL"}}
+			},
+			"privileged": func(_ *runtimeapi.ContainerConfig, sc *runtimeapi.LinuxContainerSecurityContext) {
+				sc.Privileged = true
+			},
+			"CDI_devices": func(c *runtimeapi.ContainerConfig, _ *runtimeapi.LinuxContainerSecurityContext) {
+				c.CDIDevices = []*runtimeapi.CDIDevice{{Name: "x"}}
+			},
+			"mount_options": func(c *runtimeapi.ContainerConfig, _ *runtimeapi.LinuxContainerSecurityContext) {
+				c.Mounts = []*runtimeapi.Mount{{ContainerPath: "/x", HostPath: "/", MountOptions: []string{"noexec"}}}
+			},
+			"image": func(c *runtimeapi.ContainerConfig, _ *runtimeapi.LinuxContainerSecurityContext) {
 				c.Mounts = []*runtimeapi.Mount{{ContainerPath: "/x", Image: &runtimeapi.ImageSpec{Image: ref}}}
 			},
 		} {
-			if _, err := p.TryCreate(t, ref, cmd("sleep"), change); err == nil {
-				t.Errorf("%s was accepted", name)
+			_, err := p.TryCreate(t, ref, cmd("sleep"), func(c *runtimeapi.ContainerConfig) { change(c, c.Linux.SecurityContext) })
+			if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), name+":") {
+				t.Errorf("CreateContainer with %s = %v, want InvalidArgument that names it", name, err)
 			}
 		}
 		_, err := n.RunPodSandbox(runtimetest.Context(t), &runtimeapi.RunPodSandboxRequest{RuntimeHandler: "gvisor", Config: p.Config})
