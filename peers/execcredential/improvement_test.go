@@ -3,7 +3,9 @@ package execcredential_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +143,48 @@ printf '%s' '`+good+`'; exit 0`, revoked)
 		}
 		if changed(ours) || !changed(theirs) {
 			t.Error("want an unchanged request from us and a changed one from client-go")
+		}
+	})
+	t.Run("ECR-28 a redirect does not take the token to another server", func(t *testing.T) {
+		tokens := make(chan string, 1)
+		elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			tokens <- r.Header.Get("Authorization")
+		}))
+		defer elsewhere.Close()
+		here := httptest.NewTLSServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
+		defer here.Close()
+		p := newPlugin(t, "", good)
+		ours, ourErr := lanyard(t, config(p), here.URL, transport.Options{})
+		theirs, theirErr := clientGo(config(p), here.URL)
+		if ourErr != nil || theirErr != nil {
+			t.Fatal(ourErr, theirErr)
+		}
+		arrives := func(client *http.Client) bool {
+			response, err := client.Get(here.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			return <-tokens != ""
+		}
+		if arrives(ours) || !arrives(theirs) {
+			t.Error("want no token elsewhere from us and one from client-go")
+		}
+	})
+	t.Run("ECR-28 a request of the same client for another server does not take the token along", func(t *testing.T) {
+		elsewhere := newServer(t)
+		ours, theirs := both(t, config(newPlugin(t, "", good)), transport.Options{})
+		var other *transport.OriginError
+		if _, err := ours.Get(elsewhere.URL); !errors.As(err, &other) {
+			t.Errorf("Get = %v, want *OriginError", err)
+		}
+		response, err := theirs.Get(elsewhere.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if body, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(body), "Bearer") {
+			t.Errorf("client-go sends %q, %v, want the token", body, err)
 		}
 	})
 	t.Run("ECR-12 a plugin that is missing by path gives its install hint too", func(t *testing.T) {
