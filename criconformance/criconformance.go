@@ -3,6 +3,7 @@ package criconformance
 import (
 	"testing"
 
+	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 )
 
@@ -16,12 +17,12 @@ type Options = suite.Options
 func Run(t *testing.T, options Options) {
 	t.Helper()
 	report, err := suite.Run(t.Context(), options)
-	t.Logf("%s (CRI %s): %s", report.Runtime, report.API, report.Summary())
+	t.Logf("%s (CRI %s): %s", printable.Line(report.Runtime), printable.Line(report.API), report.Summary())
 	for _, result := range report.Results {
 		t.Run(result.Requirement+" "+result.Case, func(t *testing.T) { tell(t, result) })
 	}
 	if err != nil {
-		t.Errorf("criconformance: %v", err)
+		t.Errorf("criconformance: %s", printable.Lines(err.Error()))
 	}
 }
 
@@ -31,8 +32,8 @@ func tell(t *testing.T, result suite.Result) {
 	case suite.Fail:
 		t.Errorf("%s is broken\n%s", result.Case, result.Explain(""))
 	case suite.Error:
-		t.Errorf("could not find out: %s", result.Reason)
+		t.Errorf("could not find out: %s", printable.Line(result.Reason))
 	case suite.Skip, suite.Unsupported:
-		t.Skipf("%s: %s", result.Outcome, result.Reason)
+		t.Skipf("%s: %s", result.Outcome, printable.Line(result.Reason))
 	}
 }

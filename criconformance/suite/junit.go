@@ -5,7 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
 // The elements of a JUnit file, as CI systems read it. Skip and Unsupported are both "skipped" there: it knows no more.
@@ -38,7 +39,7 @@ type (
 // error of the run itself is one more test case, "run", because CI systems read no other place.
 func (r Report) WriteJUnit(w io.Writer) error {
 	s := junitSuite{
-		Name: "criconformance " + printable(r.Runtime), Tests: len(r.Results), Failures: r.Count(Fail), Errors: r.Count(Error),
+		Name: "criconformance " + printable.Lines(r.Runtime), Tests: len(r.Results), Failures: r.Count(Fail), Errors: r.Count(Error),
 		Skipped: r.Count(Skip) + r.Count(Unsupported),
 	}
 	for _, result := range r.Results {
@@ -48,7 +49,7 @@ func (r Report) WriteJUnit(w io.Writer) error {
 	if why := r.trouble(); why != "" {
 		s.Tests++
 		s.Errors++
-		s.Cases = append(s.Cases, junitCase{Name: "run", Class: "criconformance", Error: &junitNote{Message: printable(why)}})
+		s.Cases = append(s.Cases, junitCase{Name: "run", Class: "criconformance", Error: &junitNote{Message: printable.Lines(why)}})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -63,12 +64,12 @@ func (r Report) WriteJUnit(w io.Writer) error {
 }
 
 func (r Result) junit() junitCase {
-	feature, name, _ := strings.Cut(r.Case, "/")
-	c := junitCase{Name: r.Requirement + " " + name, Class: "criconformance." + feature, Seconds: seconds(r.Took)}
-	note := &junitNote{Message: printable(r.Reason)}
+	feature, name, _ := strings.Cut(printable.Lines(r.Case), "/")
+	c := junitCase{Name: printable.Lines(r.Requirement) + " " + name, Class: "criconformance." + feature, Seconds: seconds(r.Took)}
+	note := &junitNote{Message: printable.Lines(r.Reason)}
 	switch r.Outcome {
 	case Fail:
-		c.Failure = &junitNote{Message: printable(r.Problems[0].Seen), Text: printable(r.Explain(""))}
+		c.Failure = &junitNote{Message: printable.Lines(r.Problems[0].Seen), Text: r.Explain("")}
 	case Error:
 		c.Error = note
 	case Skip, Unsupported:
@@ -79,13 +80,3 @@ func (r Result) junit() junitCase {
 }
 
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
-
-// printable leaves out what XML cannot hold, which a runtime's message may.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-}

@@ -1,11 +1,12 @@
 package suite
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
 // WriteText writes the report for people: a line for each case, and below one that failed what was sent, what was seen,
@@ -13,23 +14,23 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if r.Runtime == "" {
-		fmt.Fprintf(&b, "runtime  unknown, at %s\n", oneLine(r.Endpoint))
+		fmt.Fprintf(&b, "runtime  unknown, at %s\n", printable.Line(r.Endpoint))
 	} else {
-		fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", oneLine(r.Runtime), oneLine(r.API), oneLine(r.Endpoint))
+		fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", printable.Line(r.Runtime), printable.Line(r.API), printable.Line(r.Endpoint))
 	}
-	fmt.Fprintf(&b, "streams  %s\n", strings.Join(r.Streams.Spoken, ", "))
+	fmt.Fprintf(&b, "streams  %s\n", printable.Line(strings.Join(r.Streams.Spoken, ", ")))
 	for _, refused := range r.Streams.Refused {
-		fmt.Fprintf(&b, "         not %s: %s\n", refused.Protocol, oneLine(refused.Why))
+		fmt.Fprintf(&b, "         not %s: %s\n", printable.Line(refused.Protocol), printable.Line(refused.Why))
 	}
 	for _, f := range r.Features {
-		fmt.Fprintf(&b, "%-8s %s\n", f.Feature, f)
+		fmt.Fprintf(&b, "%-8s %s\n", printable.Line(string(f.Feature)), f)
 	}
 	b.WriteByte('\n')
 	for _, result := range r.Results {
 		result.text(&b)
 	}
 	if why := r.trouble(); why != "" {
-		fmt.Fprintf(&b, "%-11s  %s\n", "ERROR", oneLine(why))
+		fmt.Fprintf(&b, "%-11s  %s\n", "ERROR", printable.Line(why))
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	_, err := io.WriteString(w, b.String())
@@ -62,9 +63,9 @@ func (f FeatureState) String() string {
 }
 
 func (r Result) text(b *strings.Builder) {
-	fmt.Fprintf(b, "%-11s  %-7s %-30s %s\n", strings.ToUpper(string(r.Outcome)), r.Requirement, r.Case, r.Took.Round(time.Millisecond))
+	fmt.Fprintf(b, "%-11s  %-7s %-30s %s\n", strings.ToUpper(string(r.Outcome)), printable.Line(r.Requirement), printable.Line(r.Case), r.Took.Round(time.Millisecond))
 	if r.Outcome == Error || r.Outcome == Skip {
-		fmt.Fprintf(b, "    %s\n", oneLine(r.Reason))
+		fmt.Fprintf(b, "    %s\n", printable.Line(r.Reason))
 	}
 	if r.Outcome == Fail {
 		b.WriteString(r.Explain("    "))
@@ -72,26 +73,16 @@ func (r Result) text(b *strings.Builder) {
 }
 
 // Explain returns why the case failed, in lines that begin with indent and end with a newline: for each problem where it
-// was seen, what was sent and what was seen, then the source, its words and what to do.
+// was seen, what was sent and what was seen, then the source, its words and what to do. What cannot be printed is escaped.
 func (r Result) Explain(indent string) string {
 	var b strings.Builder
 	for _, p := range r.Problems {
-		fmt.Fprintf(&b, "%swhere  %s\n%ssent   %s\n%sseen   %s\n", indent, p.Where, indent, p.Sent, indent, oneLine(p.Seen))
+		fmt.Fprintf(&b, "%swhere  %s\n%ssent   %s\n%sseen   %s\n", indent, printable.Line(p.Where), indent, printable.Line(p.Sent), indent, printable.Line(p.Seen))
 	}
-	fmt.Fprintf(&b, "%srule   %s", indent, r.Source)
+	fmt.Fprintf(&b, "%srule   %s", indent, printable.Line(r.Source))
 	if r.Sentence != "" {
 		fmt.Fprintf(&b, ": %q", r.Sentence)
 	}
-	fmt.Fprintf(&b, "\n%sto do  %s\n", indent, r.Fix)
+	fmt.Fprintf(&b, "\n%sto do  %s\n", indent, printable.Line(r.Fix))
 	return b.String()
-}
-
-// oneLine is what a runtime said, without what would drive a terminal.
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
-
-// WriteJSON writes the report as one indented JSON document.
-func (r Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 )
 
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	if err := cmd.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "criconformance:", printable(err.Error()))
+		fmt.Fprintln(stderr, "criconformance:", printable.Line(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		if code == suite.ExitPassed {
 			code = suite.ExitTrouble
 		}
@@ -151,16 +151,6 @@ func (f *flags) writeJUnit(report suite.Report) error {
 
 func (f *flags) writeArchive() error {
 	return toFile(f.archive, func(w io.Writer) error { return suite.WriteArchive(w, f.options.Images, f.options.Reporter) })
-}
-
-// printable leaves out what would drive a terminal: an error may hold what a runtime said.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) && r != '\n' {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 func toFile(path string, write func(io.Writer) error) error {
