@@ -72,8 +72,9 @@ func (r Result) text(b *strings.Builder) {
 	}
 }
 
-// Explain returns why the case failed, in lines that begin with indent and end with a newline: for each problem where it
-// was seen, what was sent and what was seen, then the source, its words and what to do. What cannot be printed is escaped.
+// Explain returns why the case failed, in lines that begin with indent and end with a newline: for each problem where
+// it was seen, what was sent and what was seen, then the source, its words and what to do. What cannot be printed is
+// escaped.
 func (r Result) Explain(indent string) string {
 	var b strings.Builder
 	for _, p := range r.Problems {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// printLines prints each text as one line. All text and errors that the tool prints pass here: they hold names, values and texts of
-// configurations, pods, plugins and file names, so nothing in them may end the line or control a terminal.
+// printLines prints each text as one line. All text and errors that the tool prints pass here: they hold names, values
+// and texts of configurations, pods, plugins and file names, so nothing in them may end the line or control a terminal.
 func printLines(w io.Writer, texts ...string) {
 	for _, text := range texts {
 		fmt.Fprintln(w, visible(text))
@@ -40,8 +40,9 @@ func linesOf(report fmt.Stringer) []string {
 	return strings.Split(strings.TrimSuffix(report.String(), "\n"), "\n")
 }
 
-// printJSON prints v as JSON, indented if indent is not empty. What cannot be printed is escaped: encoding/json escapes characters
-// below U+0020 only, and a terminal obeys more, such as DEL, C1 and marks that change the direction of writing.
+// printJSON prints v as JSON, indented if indent is not empty. What cannot be printed is escaped: encoding/json escapes
+// characters below U+0020 only, and a terminal obeys more, such as DEL, C1 and marks that change the direction of
+// writing.
 func printJSON(w io.Writer, v any, indent string) error {
 	data, err := json.Marshal(v)
 	if err != nil {

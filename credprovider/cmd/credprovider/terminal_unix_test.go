@@ -64,8 +64,8 @@ func hostileObject(kind string) string {
   spec: {serviceAccountName: EVIL, containers: [{name: EVIL, image: EVIL}]}}`, "EVIL", strconv.QuoteToASCII(hostile))
 }
 
-// TestHostileText gives the tool hostile text at each of its inputs. Want is how it has to be shown, or the fault that it makes, so
-// that each case really gets as far as the output.
+// TestHostileText gives the tool hostile text at each of its inputs. Want is how it has to be shown, or the fault that
+// it makes, so that each case really gets as far as the output.
 func TestHostileText(t *testing.T) {
 	const image = "reg.example.io/a"
 	valid := strings.ToValidUTF8(hostile, "") // for names of files, which not every system takes otherwise

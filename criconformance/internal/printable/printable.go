@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns text as one line: line breaks and tabs are spaces, there is no space around it, and what cannot be printed is
-// escaped as in a Go string, such as \x1b, \u202e and, for a byte that is no UTF-8, \xff.
+// Line returns text as one line: line breaks and tabs are spaces, there is no space around it, and what cannot be
+// printed is escaped as in a Go string, such as \x1b, \u202e and, for a byte that is no UTF-8, \xff.
 func Line(text string) string {
 	return escape(strings.TrimSpace(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(text)), false)
 }

@@ -13,7 +13,8 @@ import (
 
 const sesame = "open-sesame-4711"
 
-// execute runs the tool and returns its output, with that on standard error, and an error for an exit code that is not 0.
+// execute runs the tool and returns its output, with that on standard error, and an error for an exit code that is not
+// 0.
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -39,8 +39,7 @@ func driving(text string) string {
 	return ""
 }
 
-// hostileKubeconfig writes a kubeconfig whose fields are harmless, apart from those in changes: each is a line's beginning and its
-// new value.
+// hostileKubeconfig writes a kubeconfig whose fields are harmless, apart from those in changes.
 func hostileKubeconfig(t *testing.T, changes map[string]string) string {
 	t.Helper()
 	fields := map[string]string{
@@ -108,8 +107,8 @@ func answerWithSubject(t *testing.T, name string) string {
 	return string(answer)
 }
 
-// TestTerminal gives the tool hostile text at each of its inputs. Want is how it has to be shown, so that each case really
-// brings it to the output.
+// TestTerminal gives the tool hostile text at each of its inputs. Want is how it has to be shown, so that each case
+// really brings it to the output.
 func TestTerminal(t *testing.T) {
 	valid := strings.ToValidUTF8(hostile, "")
 	const shown = `\x1b]0;x\a\x7f\u009b31m`

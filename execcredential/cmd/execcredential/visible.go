@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// line prints one line. Everything that the tool prints passes here: names, texts and errors come from kubeconfigs, plugins and
-// file names, so nothing in them may end the line or control a terminal.
+// line prints one line. Everything that the tool prints passes here: names, texts and errors come from kubeconfigs,
+// plugins and file names, so nothing in them may end the line or control a terminal.
 func line(w io.Writer, format string, args ...any) {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok {
