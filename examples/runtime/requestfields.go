@@ -23,6 +23,7 @@ type host struct {
 // asked is a field that is set, with what stands around it.
 type asked struct {
 	value  protoreflect.Value
+	field  protoreflect.FieldDescriptor
 	in     protoreflect.Message // that has the field
 	config protoreflect.Message // the request
 	host   host
@@ -91,12 +92,12 @@ func (c *fieldCheck) field(m protoreflect.Message, f protoreflect.FieldDescripto
 	r, there := c.table[path]
 	switch {
 	case there:
-		c.apply(r, asked{value, m, c.request, c.host}, f, shown)
+		c.apply(r, asked{value, f, m, c.request, c.host}, shown)
 	case f.IsList() && f.Message() != nil:
 		for i := range value.List().Len() {
 			at, element := fmt.Sprintf("%s[%d]", shown, i), value.List().Get(i)
 			if r, there := c.table[path+"[]"]; there {
-				c.apply(r, asked{element, m, c.request, c.host}, f, at)
+				c.apply(r, asked{element, f, m, c.request, c.host}, at)
 				continue
 			}
 			c.message(element.Message(), at, path+"[]")
@@ -108,14 +109,14 @@ func (c *fieldCheck) field(m protoreflect.Message, f protoreflect.FieldDescripto
 	}
 }
 
-func (c *fieldCheck) apply(r rule, a asked, f protoreflect.FieldDescriptor, shown string) {
-	switch {
-	case r.verdict == refused, r.verdict == judged && !r.allow(a):
+func (c *fieldCheck) apply(r rule, a asked, shown string) {
+	if r.verdict == refused || r.verdict == judged && !r.allow(a) {
 		c.refuse(shown, r.why)
-	case f.Enum() != nil && f.Enum().Values().ByNumber(a.value.Enum()) == nil:
-		c.refuse(shown, "the value is not known")
 	}
 }
+
+// known takes the values that this runtime's protocol names.
+func known(a asked) bool { return a.field.Enum().Values().ByNumber(a.value.Enum()) != nil }
 
 func oneOf(texts ...string) func(asked) bool {
 	return func(a asked) bool { return slices.Contains(texts, a.value.String()) }
