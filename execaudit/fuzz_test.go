@@ -21,6 +21,13 @@ func FuzzDecodeQuery(f *testing.F) {
 		if len(envs) > execaudit.MaxEnvEntries || len(envs) > 0 && len(faults) > 0 {
 			t.Fatalf("DecodeQuery = %d entries, %d faults", len(envs), len(faults))
 		}
+		partly, same := execaudit.DecodePartly(query, execaudit.Limits{})
+		if len(partly) > execaudit.MaxEnvEntries || len(same) != len(faults) {
+			t.Fatalf("DecodePartly = %d entries, %d faults, where DecodeQuery has %d", len(partly), len(same), len(faults))
+		}
+		if len(faults) == 0 && !reflect.DeepEqual(partly, envs) {
+			t.Fatalf("DecodePartly = %q without a fault, DecodeQuery %q", execaudit.Environ(partly), execaudit.Environ(envs))
+		}
 		encoded, err := execaudit.EncodeQuery(envs)
 		if err != nil {
 			t.Fatalf("what decoded does not encode: %v", err)
