@@ -28,7 +28,7 @@ func (byFields) Admit(pod *corev1.Pod) Admission {
 func runningFrom(t *testing.T, p *corev1.Pod) found {
 	t.Helper()
 	f := found{sandboxes: []*runtimeapi.PodSandbox{{Id: "sandbox"}}}
-	m := &Manager{}
+	m := &Manager{Options: Options{Root: t.TempDir()}}
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		config, err := m.containerConfig(t.Context(), p, c, 0, c.Image, nil)
