@@ -17,13 +17,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/lanyard-dev/lanyard/examples/login"
 	"github.com/lanyard-dev/lanyard/examples/stack"
@@ -213,10 +213,10 @@ var forwarders = map[string]func(*rest.Config, *url.URL) (httpstream.Dialer, err
 		if err != nil {
 			return nil, err
 		}
-		return spdy.NewDialer(upgrader, &http.Client{Transport: rt}, http.MethodPost, address), nil
+		return spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: rt}, http.MethodPost, address), nil
 	},
 	"WebSocket": func(config *rest.Config, address *url.URL) (httpstream.Dialer, error) {
-		return portforward.NewSPDYOverWebsocketDialer(address, config)
+		return portforward.NewSPDYOverWebsocketDialerForStreaming(address, config)
 	},
 }
 
@@ -240,7 +240,7 @@ func checkForward(t *testing.T, dial func(*rest.Config, *url.URL) (httpstream.Di
 	}
 	stop, ready := make(chan struct{}), make(chan struct{})
 	port := target.Addr().(*net.TCPAddr).Port
-	forwarder, err := portforward.New(dialer, []string{fmt.Sprintf("0:%d", port)}, stop, ready, io.Discard, io.Discard)
+	forwarder, err := portforward.NewForStreaming(dialer, []string{fmt.Sprintf("0:%d", port)}, stop, ready, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
