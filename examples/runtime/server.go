@@ -99,24 +99,26 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for until := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return f, nil
-		}
-		if time.Now().After(until) {
-			f.Close()
-			return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
-		}
+	if err := whileLocked(unix.EWOULDBLOCK, func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
 	}
+	return f, nil
 }
 
-// openJournal waits for the journal's lock as lockFile does for the folder's.
-func openJournal(path string) (*journal.Writer, error) {
+func openJournal(path string) (w *journal.Writer, err error) {
+	err = whileLocked(journal.ErrInUse, func() error {
+		w, err = journal.Open(path)
+		return err
+	})
+	return w, err
+}
+
+// whileLocked tries again for lockWait as long as the error is that of a lock which somebody has.
+func whileLocked(locked error, try func() error) error {
 	for until := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
-		w, err := journal.Open(path)
-		if !errors.Is(err, journal.ErrInUse) || time.Now().After(until) {
-			return w, err
+		if err := try(); !errors.Is(err, locked) || time.Now().After(until) {
+			return err
 		}
 	}
 }
