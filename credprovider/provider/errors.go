@@ -81,7 +81,8 @@ func (e *scrubbed) Error() string { return e.text }
 // GoString returns the text of Error, so that %#v does not print the token.
 func (e *scrubbed) GoString() string { return e.text }
 
-// Is and As stand in for Unwrap, which would hand out the text with the token.
+// Is and As stand in for Unwrap, which a logger may walk to the text with the token. Who asks As for a type gets the
+// Runner's own error, with the text that the Runner gave it.
 func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
 
 func (e *scrubbed) As(target any) bool { return errors.As(e.err, target) }
