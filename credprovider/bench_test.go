@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // BenchmarkAppendMatches finds the one provider of many that serves an image; the patterns of half of them have wildcards.
@@ -45,7 +46,7 @@ func BenchmarkAccountKey(b *testing.B) {
 	annotations := map[string]string{"domain.io/identity-id": "12345", "domain.io/identity-type": "user"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := credprovider.AccountKey(account, annotations, credprovider.CacheByServiceAccount, credprovider.Secret{}); err != nil {
+		if _, err := credprovider.AccountKey(account, annotations, credprovider.CacheByServiceAccount, redact.Text{}); err != nil {
 			b.Fatal(err)
 		}
 	}

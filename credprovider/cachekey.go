@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // CacheKeyType says for which images an answer of a plugin is good.
@@ -68,7 +70,7 @@ func BaseKey(keyType CacheKeyType, image string) (string, error) {
 // A value over MaxKeyValue is ErrKeyTooLong; the error names the annotation's key, not its value.
 //
 // Source: KEP-4412, Caching Credentials; byte for byte that of Kubernetes 1.36.
-func AccountKey(account AccountRef, annotations map[string]string, cacheType TokenCacheType, token Secret) (string, error) {
+func AccountKey(account AccountRef, annotations map[string]string, cacheType TokenCacheType, token redact.Text) (string, error) {
 	b := keyBuilder{text: make([]byte, 0, keySize(account, annotations))}
 	b.add("namespace", account.Namespace)
 	b.add("name", account.Name)

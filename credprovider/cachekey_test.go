@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestBaseKey(t *testing.T) {
@@ -33,13 +34,13 @@ func TestAccountKey(t *testing.T) {
 	annotations := map[string]string{"domain.io/annotation-1": "value1"}
 	const upstream = "\x00\tnamespace\x00\x0fservice-account\x00\x13service-account-uid\x00\x00\x00\x01\x00\x16domain.io/annotation-1\x00\x06value1"
 	t.Run("CRP-12 upstream's bytes", func(t *testing.T) {
-		got, err := credprovider.AccountKey(account, annotations, credprovider.CacheByServiceAccount, credprovider.NewSecret("token"))
+		got, err := credprovider.AccountKey(account, annotations, credprovider.CacheByServiceAccount, redact.New("token"))
 		if got != upstream || err != nil {
 			t.Errorf("AccountKey = %q, %v, want %q", got, err, upstream)
 		}
 	})
 	t.Run("CRP-11 token and its hash, never the token", func(t *testing.T) {
-		got, err := credprovider.AccountKey(account, annotations, credprovider.CacheByToken, credprovider.NewSecret("abc"))
+		got, err := credprovider.AccountKey(account, annotations, credprovider.CacheByToken, redact.New("abc"))
 		want := upstream + "\x00\x05token\x00\x47sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 		if got != want || err != nil {
 			t.Errorf("AccountKey = %q, %v, want %q", got, err, want)
@@ -47,7 +48,7 @@ func TestAccountKey(t *testing.T) {
 	})
 	t.Run("CRP-12 a 100 KiB annotation is an error that does not show it", func(t *testing.T) {
 		value := strings.Repeat("v", 100<<10)
-		_, err := credprovider.AccountKey(account, map[string]string{"a/b": value}, credprovider.CacheByServiceAccount, credprovider.Secret{})
+		_, err := credprovider.AccountKey(account, map[string]string{"a/b": value}, credprovider.CacheByServiceAccount, redact.Text{})
 		if !errors.Is(err, credprovider.ErrKeyTooLong) || strings.Contains(err.Error(), "vvv") || !strings.Contains(err.Error(), `"a/b"`) {
 			t.Errorf("AccountKey = %v, want ErrKeyTooLong naming the key", err)
 		}
@@ -77,8 +78,8 @@ func TestAccountKeyLaws(t *testing.T) {
 	}
 	t.Run("CRP-12 keys are equal only when all parts are", rapid.MakeCheck(func(t *rapid.T) {
 		a, b := draw(t, "a"), draw(t, "b")
-		keyA, _ := credprovider.AccountKey(a.account, a.annotations, credprovider.CacheByServiceAccount, credprovider.Secret{})
-		keyB, _ := credprovider.AccountKey(b.account, b.annotations, credprovider.CacheByServiceAccount, credprovider.Secret{})
+		keyA, _ := credprovider.AccountKey(a.account, a.annotations, credprovider.CacheByServiceAccount, redact.Text{})
+		keyB, _ := credprovider.AccountKey(b.account, b.annotations, credprovider.CacheByServiceAccount, redact.Text{})
 		same := a.account == b.account && len(a.annotations) == len(b.annotations)
 		for k, v := range a.annotations {
 			got, ok := b.annotations[k]

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // ErrMessage is the condition of a message that is not the one JSON object that the protocol wants.
@@ -49,7 +51,7 @@ func DecodeRequest(data []byte) (Request, error) {
 	}
 	request := Request{APIVersion: wire.APIVersion, Image: wire.Image}
 	if wire.APIVersion == V1 {
-		request.ServiceAccountToken = NewSecret(wire.Token)
+		request.ServiceAccountToken = redact.New(wire.Token)
 		request.ServiceAccountAnnotations = wire.Annotations
 	}
 	return request, nil
@@ -103,7 +105,7 @@ func (w wireResponse) response() Response {
 		r.Auth = make(map[string]AuthConfig, len(w.Auth))
 	}
 	for pattern, auth := range w.Auth {
-		r.Auth[pattern] = AuthConfig{Username: auth.Username, Password: NewSecret(auth.Password)}
+		r.Auth[pattern] = AuthConfig{Username: auth.Username, Password: redact.New(auth.Password)}
 	}
 	return r
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func ExampleMatcher_AppendMatches() {
@@ -37,8 +38,8 @@ func ExampleValidate() {
 
 func ExampleCredentials() {
 	auth := map[string]credprovider.AuthConfig{
-		"*.example.io":             {Username: "anyone", Password: credprovider.NewSecret("s3cret")},
-		"registry.example.io/team": {Username: "team", Password: credprovider.NewSecret("s3cret")},
+		"*.example.io":             {Username: "anyone", Password: redact.New("s3cret")},
+		"registry.example.io/team": {Username: "team", Password: redact.New("s3cret")},
 	}
 	for _, c := range credprovider.Credentials("registry.example.io/team/app", credprovider.NewKeyring("my-plugin", nil, auth)) {
 		fmt.Println(c.Pattern, c.Username, c.Password)

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Credential is a user name and a password to try on a registry, and where they come from.
@@ -13,8 +15,8 @@ type Credential struct {
 	// Pattern is the pattern of the images they are for, as it is matched.
 	Pattern string `json:"pattern"`
 	// Username and Password are what the registry is given. Both may be empty.
-	Username string `json:"username"`
-	Password Secret `json:"password"`
+	Username string      `json:"username"`
+	Password redact.Text `json:"password"`
 	// Provider is the name of the provider.
 	Provider string `json:"provider"`
 	// Account is the service account whose token they were got with, nil when none was sent: then any pod of the node

@@ -1,6 +1,10 @@
 package credprovider
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lanyard-dev/lanyard/redact"
+)
 
 // RequestKind and ResponseKind are the kinds of the two messages of the protocol.
 const (
@@ -15,7 +19,7 @@ type Request struct {
 	// Image is the normalised repository, without tag and digest.
 	Image string `json:"image"`
 	// ServiceAccountToken is a token bound to the pod, with the audience of the configuration. Only in V1.
-	ServiceAccountToken Secret `json:"serviceAccountToken,omitzero"`
+	ServiceAccountToken redact.Text `json:"serviceAccountToken,omitzero"`
 	// ServiceAccountAnnotations are the configured annotations that the service account has. Only in V1.
 	ServiceAccountAnnotations map[string]string `json:"serviceAccountAnnotations,omitempty"`
 }
@@ -34,7 +38,7 @@ type Response struct {
 
 // Holds reports whether the token is in a pattern, a user name or a password of the answer, or is one. An empty token is
 // in none. A token that was encoded is not recognised.
-func (r Response) Holds(token Secret) bool {
+func (r Response) Holds(token redact.Text) bool {
 	if token.IsEmpty() {
 		return false
 	}
@@ -50,6 +54,6 @@ func (r Response) Holds(token Secret) bool {
 
 // AuthConfig is a user name and a password for a registry. Both may be empty.
 type AuthConfig struct {
-	Username string `json:"username"`
-	Password Secret `json:"password"`
+	Username string      `json:"username"`
+	Password redact.Text `json:"password"`
 }

@@ -13,12 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestEncodeRequest(t *testing.T) {
 	full := credprovider.Request{
 		APIVersion: credprovider.V1, Image: "test.registry.io/foobar",
-		ServiceAccountToken: credprovider.NewSecret("tok<en"), ServiceAccountAnnotations: map[string]string{"domain.io/annotation1": "value1"},
+		ServiceAccountToken: redact.New("tok<en"), ServiceAccountAnnotations: map[string]string{"domain.io/annotation1": "value1"},
 	}
 	const head = `{"kind":"CredentialProviderRequest","apiVersion":"credentialprovider.kubelet.k8s.io/`
 	cases := map[string]struct {
@@ -151,7 +152,7 @@ func TestDecodeRequest(t *testing.T) {
 func TestProtocolRoundTrip(t *testing.T) {
 	text := rapid.StringMatching(`[ -~é]{0,8}`)
 	t.Run("CRP-5 requests", rapid.MakeCheck(func(t *rapid.T) {
-		want := credprovider.Request{APIVersion: credprovider.V1, Image: text.Draw(t, "image"), ServiceAccountToken: credprovider.NewSecret(text.Draw(t, "token")), ServiceAccountAnnotations: rapid.MapOfN(text, text, 1, 3).Draw(t, "annotations")}
+		want := credprovider.Request{APIVersion: credprovider.V1, Image: text.Draw(t, "image"), ServiceAccountToken: redact.New(text.Draw(t, "token")), ServiceAccountAnnotations: rapid.MapOfN(text, text, 1, 3).Draw(t, "annotations")}
 		data, err := credprovider.EncodeRequest(want)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +168,7 @@ func TestProtocolRoundTrip(t *testing.T) {
 			want.CacheDuration = credprovider.NewDuration(time.Duration(rapid.Int64().Draw(t, "duration")))
 		}
 		for _, key := range rapid.SliceOfNDistinct(text, 1, 3, rapid.ID[string]).Draw(t, "keys") {
-			want.Auth[key] = credprovider.AuthConfig{Username: text.Draw(t, "user"), Password: credprovider.NewSecret(text.Draw(t, "password"))}
+			want.Auth[key] = credprovider.AuthConfig{Username: text.Draw(t, "user"), Password: redact.New(text.Draw(t, "password"))}
 		}
 		data, err := credprovider.EncodeResponse(want)
 		if err != nil {
@@ -190,7 +191,7 @@ func TestProtocolRoundTrip(t *testing.T) {
 
 func TestSecretsDoNotPrint(t *testing.T) {
 	const secret = "hunter2"
-	s := credprovider.NewSecret(secret)
+	s := redact.New(secret)
 	account := &credprovider.AccountRef{Name: "sa"}
 	values := []any{
 		credprovider.Request{ServiceAccountToken: s},

@@ -6,10 +6,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestResponseHolds(t *testing.T) {
-	token := credprovider.NewSecret("eyJ.secret.token")
+	token := redact.New("eyJ.secret.token")
 	for _, c := range []struct {
 		name                        string
 		pattern, username, password string
@@ -24,7 +25,7 @@ func TestResponseHolds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			response := credprovider.Response{Auth: map[string]credprovider.AuthConfig{
-				c.pattern: {Username: c.username, Password: credprovider.NewSecret(c.password)}, "other.io": {},
+				c.pattern: {Username: c.username, Password: redact.New(c.password)}, "other.io": {},
 			}}
 			if got := response.Holds(token); got != c.want {
 				t.Errorf("Holds = %v, want %v", got, c.want)
@@ -33,7 +34,7 @@ func TestResponseHolds(t *testing.T) {
 	}
 	t.Run("CRP-33 an empty token is in no answer, and no token in an empty one", func(t *testing.T) {
 		response := credprovider.Response{Auth: map[string]credprovider.AuthConfig{"": {}}}
-		if response.Holds(credprovider.Secret{}) || (credprovider.Response{}).Holds(token) {
+		if response.Holds(redact.Text{}) || (credprovider.Response{}).Holds(token) {
 			t.Error("Holds = true")
 		}
 	})
@@ -43,9 +44,9 @@ func TestResponseHolds(t *testing.T) {
 			texts := [3]string{}
 			texts[rapid.IntRange(0, 2).Draw(t, "where")] = rapid.String().Draw(t, "before") + token + rapid.String().Draw(t, "after")
 			response := credprovider.Response{Auth: map[string]credprovider.AuthConfig{
-				texts[0]: {Username: texts[1], Password: credprovider.NewSecret(texts[2])},
+				texts[0]: {Username: texts[1], Password: redact.New(texts[2])},
 			}}
-			if !response.Holds(credprovider.NewSecret(token)) {
+			if !response.Holds(redact.New(token)) {
 				t.Fatalf("Holds(%q) = false in %q", token, texts)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider
@@ -46,7 +48,7 @@ type EnvVar struct {
 }
 
 // String returns NAME=[redacted], with control characters of the name spelled out.
-func (v EnvVar) String() string { return spelled(v.Name) + "=" + redacted }
+func (v EnvVar) String() string { return spelled(v.Name) + "=" + redact.Mark }
 
 // spelled returns text as it stands inside a quoted Go string, so that it cannot drive the terminal that shows it.
 func spelled(text string) string {

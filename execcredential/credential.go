@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Credential is a checked answer, ready to use: a token, a certificate with its key, or both. It does not change.
 // Formatting, encoding and logging it shows which parts it has and when it expires.
 type Credential struct {
-	token       Secret
-	pem         Secret
+	token       redact.Text
+	pem         redact.Text
 	certificate *tls.Certificate
 	expires     time.Time
 }
@@ -57,7 +59,7 @@ func NewCredential(status Status) (*Credential, error) {
 			return nil, ErrKeyPair
 		}
 		credential.certificate = &pair
-		credential.pem = NewSecret(certificate + "\x00" + key)
+		credential.pem = redact.New(certificate + "\x00" + key)
 	}
 	if !validHeader(status.Token.Reveal()) {
 		return nil, ErrToken
@@ -76,7 +78,7 @@ func validHeader(text string) bool {
 }
 
 // Token returns the bearer token; it is empty when the answer had none.
-func (c *Credential) Token() Secret { return c.token }
+func (c *Credential) Token() redact.Text { return c.token }
 
 // Certificate returns the client certificate with its key, nil when the answer had none. The caller must not change it. Leaf is set.
 func (c *Credential) Certificate() *tls.Certificate { return c.certificate }
@@ -108,10 +110,10 @@ func (c *Credential) RefreshAt(received time.Time) time.Time {
 func (c *Credential) String() string {
 	text := "credential"
 	if !c.token.IsEmpty() {
-		text += " token=" + redacted
+		text += " token=" + redact.Mark
 	}
 	if c.certificate != nil {
-		text += fmt.Sprintf(" certificate=%x key=%s", c.certificate.Leaf.SerialNumber, redacted)
+		text += fmt.Sprintf(" certificate=%x key=%s", c.certificate.Leaf.SerialNumber, redact.Mark)
 	}
 	if !c.expires.IsZero() {
 		text += " expires=" + c.expires.Format(time.RFC3339)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestInfo(t *testing.T) {
@@ -79,7 +80,7 @@ func TestEnviron(t *testing.T) {
 
 func TestEncodeAnswer(t *testing.T) {
 	expires := time.Date(2030, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600))
-	status := execcredential.Status{Token: execcredential.NewSecret("t"), ExpirationTimestamp: &expires}
+	status := execcredential.Status{Token: redact.New("t"), ExpirationTimestamp: &expires}
 	for _, version := range []string{execcredential.V1, execcredential.V1Beta1, execcredential.V1Alpha1} {
 		t.Run("ECR-1 a client reads what a plugin writes in "+version, func(t *testing.T) {
 			text, err := execcredential.EncodeAnswer(version, status)

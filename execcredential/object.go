@@ -3,6 +3,8 @@ package execcredential
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // ExecCredential is the object that travels both ways: with Spec to the plugin, with Status back.
@@ -49,11 +51,11 @@ type Status struct {
 	// ExpirationTimestamp is when the client has to ask again; nil is never.
 	ExpirationTimestamp *time.Time `json:"expirationTimestamp,omitempty"`
 	// Token is a bearer token.
-	Token Secret `json:"token,omitzero"`
+	Token redact.Text `json:"token,omitzero"`
 	// ClientCertificateData holds PEM certificates: the client's, then its intermediates.
 	ClientCertificateData string `json:"clientCertificateData,omitempty"`
 	// ClientKeyData is the PEM key of the certificate.
-	ClientKeyData Secret `json:"clientKeyData,omitzero"`
+	ClientKeyData redact.Text `json:"clientKeyData,omitzero"`
 }
 
 // answerStatus is Status on the wire.
@@ -69,9 +71,9 @@ func (w *answerStatus) status() *Status {
 		return nil
 	}
 	status := &Status{
-		Token:                 NewSecret(w.Token),
+		Token:                 redact.New(w.Token),
 		ClientCertificateData: w.ClientCertificate,
-		ClientKeyData:         NewSecret(w.ClientKey),
+		ClientKeyData:         redact.New(w.ClientKey),
 	}
 	if w.ExpirationTimestamp != nil && !w.ExpirationTimestamp.IsZero() {
 		status.ExpirationTimestamp = &w.ExpirationTimestamp.Time

@@ -9,6 +9,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Question is what to explain. Config and Image are required; what is left out makes gates unknown, not failed.
@@ -149,7 +150,7 @@ func (w *walk) annotated() bool {
 
 func (w *walk) audience(ctx context.Context, account credprovider.AccountRef) bool {
 	audience := w.config.TokenAttributes.ServiceAccountTokenAudience
-	w.request.ServiceAccountToken = credprovider.NewSecret("a token for " + audience)
+	w.request.ServiceAccountToken = redact.New("a token for " + audience)
 	if w.question.Audience == nil {
 		return w.step(GateToken, Unknown, fmt.Sprintf("audience %q: whether the node may have it was not asked; it takes verb request-serviceaccounts-token-audience on resource %q", audience, audience))
 	}

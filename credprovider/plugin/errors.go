@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // The kinds of an [Error].
@@ -139,7 +140,7 @@ func (p *Plugin) decodeError(request credprovider.Request, stderr []byte, err er
 const minScrub = 8 // bytes
 
 // scrub returns stderr without the token, and without its end where the text begins in the middle of it.
-func scrub(stderr []byte, token credprovider.Secret) []byte {
+func scrub(stderr []byte, token redact.Text) []byte {
 	if token.IsEmpty() || len(stderr) == 0 {
 		return stderr
 	}

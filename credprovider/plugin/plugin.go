@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 const (

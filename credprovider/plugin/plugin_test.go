@@ -11,6 +11,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 const secretToken = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0LXRva2Vu.c2lnbmF0dXJl"
@@ -38,7 +39,7 @@ func env(pairs ...string) func(*credprovider.Provider) {
 }
 
 func request() credprovider.Request {
-	return credprovider.Request{APIVersion: credprovider.V1, Image: "reg.io/app", ServiceAccountToken: credprovider.NewSecret(secretToken), ServiceAccountAnnotations: map[string]string{"a": "1"}}
+	return credprovider.Request{APIVersion: credprovider.V1, Image: "reg.io/app", ServiceAccountToken: redact.New(secretToken), ServiceAccountAnnotations: map[string]string{"a": "1"}}
 }
 
 func TestRun(t *testing.T) {

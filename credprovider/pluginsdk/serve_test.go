@@ -10,6 +10,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func serve(handler pluginsdk.Handler, in string) (code int, out, problems string) {
@@ -75,7 +76,7 @@ func ExampleServe() {
 	handler := func(_ context.Context, r credprovider.Request) (credprovider.Response, error) {
 		return credprovider.Response{
 			CacheKeyType: credprovider.KeyRegistry,
-			Auth:         map[string]credprovider.AuthConfig{"reg.io": {Username: "robot", Password: credprovider.NewSecret("for " + r.Image)}},
+			Auth:         map[string]credprovider.AuthConfig{"reg.io": {Username: "robot", Password: redact.New("for " + r.Image)}},
 		}, nil
 	}
 	in := strings.NewReader(`{"kind":"CredentialProviderRequest","apiVersion":"credentialprovider.kubelet.k8s.io/v1","image":"reg.io/app"}`)

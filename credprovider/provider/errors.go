@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Stage is the step of a lookup that failed.
@@ -69,7 +70,7 @@ type scrubbed struct {
 }
 
 // scrub returns err, or err without the token when its text holds it.
-func scrub(err error, token credprovider.Secret) error {
+func scrub(err error, token redact.Text) error {
 	if token.IsEmpty() || !strings.Contains(err.Error(), token.Reveal()) {
 		return err
 	}

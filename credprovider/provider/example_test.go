@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // static answers without a process.
@@ -15,7 +16,7 @@ type static struct{}
 func (static) Run(_ context.Context, r credprovider.Request) (credprovider.Response, error) {
 	return credprovider.Response{
 		APIVersion: r.APIVersion, CacheKeyType: credprovider.KeyRegistry,
-		Auth: map[string]credprovider.AuthConfig{"registry.example.io": {Username: "node", Password: credprovider.NewSecret("s3cret")}},
+		Auth: map[string]credprovider.AuthConfig{"registry.example.io": {Username: "node", Password: redact.New("s3cret")}},
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // member is one provider with its cache.
@@ -23,7 +24,7 @@ type member struct {
 type subject struct {
 	account     *credprovider.AccountRef
 	annotations map[string]string
-	token       credprovider.Secret
+	token       redact.Text
 	key         string // the account's part of cache keys
 }
 
@@ -36,7 +37,7 @@ type flightKey struct {
 // outcome is an answer, the token it was got with, and whether it is kept.
 type outcome struct {
 	keyring *credprovider.Keyring
-	token   credprovider.Secret
+	token   redact.Text
 	kept    bool
 }
 

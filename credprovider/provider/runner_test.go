@@ -10,6 +10,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // runner is a Runner that is no process.
@@ -24,7 +25,7 @@ func answering(change func(token string, r *credprovider.Response)) runner {
 	return func(r credprovider.Request) (credprovider.Response, error) {
 		response := credprovider.Response{
 			APIVersion: r.APIVersion, CacheKeyType: credprovider.KeyGlobal,
-			Auth: map[string]credprovider.AuthConfig{"a.io": {Username: "u", Password: credprovider.NewSecret("pw")}},
+			Auth: map[string]credprovider.AuthConfig{"a.io": {Username: "u", Password: redact.New("pw")}},
 		}
 		change(r.ServiceAccountToken.Reveal(), &response)
 		return response, nil
@@ -32,7 +33,7 @@ func answering(change func(token string, r *credprovider.Response)) runner {
 }
 
 func auth(pattern, username, password string) map[string]credprovider.AuthConfig {
-	return map[string]credprovider.AuthConfig{pattern: {Username: username, Password: credprovider.NewSecret(password)}}
+	return map[string]credprovider.AuthConfig{pattern: {Username: username, Password: redact.New(password)}}
 }
 
 // inProcess returns a pool of one provider that acts for the workload, whose plugin is r.
@@ -161,7 +162,7 @@ func (s source) Token(context.Context, provider.TokenRequest) (provider.Token, e
 func TestAnySourceIsChecked(t *testing.T) {
 	good := source{
 		account: credprovider.ServiceAccount{Namespace: "ns", Name: "sa", UID: "u"},
-		token:   provider.Token{Value: credprovider.NewSecret("secret-token")},
+		token:   provider.Token{Value: redact.New("secret-token")},
 	}
 	lookup := func(t *testing.T, s source, cacheType credprovider.TokenCacheType) (runs int, err error) {
 		w := newWorld(t)

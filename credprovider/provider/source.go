@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Pod is the workload that an image is pulled for.
@@ -36,7 +37,7 @@ type TokenRequest struct {
 
 // Token is a service account token.
 type Token struct {
-	Value credprovider.Secret
+	Value redact.Text
 	// Expires is when it stops being valid. A token without is used once and never kept.
 	Expires time.Time
 }

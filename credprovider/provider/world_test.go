@@ -14,6 +14,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // world is a node: service accounts, a token source, a clock and a plugin directory.
@@ -71,7 +72,7 @@ func (w *world) Token(_ context.Context, r provider.TokenRequest) (provider.Toke
 		return provider.Token{}, w.tokenErr
 	}
 	text := fmt.Sprintf("secret-token for %+v no. %d", r, len(w.requests))
-	return provider.Token{Value: credprovider.NewSecret(text), Expires: w.now.Add(w.life)}, nil
+	return provider.Token{Value: redact.New(text), Expires: w.now.Add(w.life)}, nil
 }
 
 func (w *world) minted() []provider.TokenRequest {

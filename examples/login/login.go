@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Path is where the service takes requests.
@@ -85,7 +86,7 @@ func read(response *http.Response) (execcredential.Status, error) {
 		return execcredential.Status{}, errors.New("login service: its answer is no JSON") // the cause may quote a secret
 	}
 	return execcredential.Status{
-		ExpirationTimestamp: &answer.Expires, Token: execcredential.NewSecret(answer.Token),
-		ClientCertificateData: answer.Certificate, ClientKeyData: execcredential.NewSecret(answer.Key),
+		ExpirationTimestamp: &answer.Expires, Token: redact.New(answer.Token),
+		ClientCertificateData: answer.Certificate, ClientKeyData: redact.New(answer.Key),
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Config is the content of a kubeconfig, in the order of the file. Every field that kubectl knows is kept, so that
@@ -68,14 +69,14 @@ type User struct {
 	ClientCertificate     string
 	ClientCertificateData []byte
 	ClientKey             string
-	ClientKeyData         execcredential.Secret
-	Token                 execcredential.Secret
+	ClientKeyData         redact.Text
+	Token                 redact.Text
 	TokenFile             string
 	Username              string
-	Password              execcredential.Secret
+	Password              redact.Text
 	Impersonate           Impersonation
 	// AuthProvider is the JSON value of the plugin mechanism before exec, nil when absent. It may hold tokens.
-	AuthProvider execcredential.Secret
+	AuthProvider redact.Text
 	Exec         *execcredential.ExecConfig
 	Extensions   []Extension
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
-	"pgregory.net/rapid"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func configs(t *rapid.T, label string) *kubeconfig.Config {
@@ -17,7 +19,7 @@ func configs(t *rapid.T, label string) *kubeconfig.Config {
 	config := &kubeconfig.Config{CurrentContext: rapid.SampledFrom([]string{"", "a", "x"}).Draw(t, label+" current")}
 	for _, n := range rapid.SliceOfNDistinct(name, 0, 3, rapid.ID).Draw(t, label+" users") {
 		config.Users = append(config.Users, kubeconfig.NamedUser{Name: n, User: kubeconfig.User{
-			Token: execcredential.NewSecret(text.Draw(t, "token")),
+			Token: redact.New(text.Draw(t, "token")),
 			Exec: &execcredential.ExecConfig{
 				Command: text.Draw(t, "command"), Args: rapid.SliceOf(text).Draw(t, "args"), InstallHint: text.Draw(t, "hint"),
 				Env: []execcredential.EnvVar{{Name: text.Draw(t, "name"), Value: text.Draw(t, "value")}}, APIVersion: execcredential.V1,

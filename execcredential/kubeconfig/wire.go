@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // wireConfig is Config as it stands in a file, secrets in clear.
@@ -58,11 +59,11 @@ func (w wireUser) user() User {
 	}
 	return User{
 		ClientCertificate: w.ClientCertificate, ClientCertificateData: w.ClientCertificateData,
-		ClientKey: w.ClientKey, ClientKeyData: execcredential.NewSecret(string(w.ClientKeyData)),
-		Token: execcredential.NewSecret(w.Token), TokenFile: w.TokenFile,
-		Username: w.Username, Password: execcredential.NewSecret(w.Password),
+		ClientKey: w.ClientKey, ClientKeyData: redact.New(string(w.ClientKeyData)),
+		Token: redact.New(w.Token), TokenFile: w.TokenFile,
+		Username: w.Username, Password: redact.New(w.Password),
 		Impersonate:  Impersonation{Name: w.As, UID: w.AsUID, Groups: w.AsGroups, Extra: w.AsUserExtra},
-		AuthProvider: execcredential.NewSecret(string(w.AuthProvider)),
+		AuthProvider: redact.New(string(w.AuthProvider)),
 		Exec:         w.Exec, Extensions: w.Extensions,
 	}
 }

@@ -2,7 +2,7 @@
 //
 //	func main() {
 //		pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
-//			return execcredential.Status{Token: execcredential.NewSecret(login(ctx))}, nil
+//			return execcredential.Status{Token: redact.New(login(ctx))}, nil
 //		}, pluginsdk.Options{})
 //	}
 //

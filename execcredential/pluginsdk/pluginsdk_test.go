@@ -18,6 +18,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/pluginsdk"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // TestMain makes this binary a plugin when it is started as one: a Go plugin that is a real process.
@@ -51,7 +52,7 @@ func slowLogin(_ context.Context, request pluginsdk.Request) (execcredential.Sta
 	}
 	time.Sleep(100 * time.Millisecond) // a login takes its time; the others have to wait for it
 	expires := time.Now().Add(time.Hour)
-	return execcredential.Status{Token: execcredential.NewSecret("token of " + request.APIVersion), ExpirationTimestamp: &expires}, nil
+	return execcredential.Status{Token: redact.New("token of " + request.APIVersion), ExpirationTimestamp: &expires}, nil
 }
 
 func info(t testing.TB, version string, cluster *execcredential.Cluster, interactive bool) string {
@@ -87,7 +88,7 @@ func TestRun(t *testing.T) {
 				if has := request.Cluster != nil && request.Cluster.Server == "https://s" && string(request.Cluster.Config) == `{"a":1}`; has != execcredential.HasCluster(version) {
 					t.Errorf("cluster = %+v", request.Cluster)
 				}
-				return execcredential.Status{Token: execcredential.NewSecret("t")}, nil
+				return execcredential.Status{Token: redact.New("t")}, nil
 			}, pluginsdk.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +125,7 @@ func TestRun(t *testing.T) {
 	}
 	t.Run("a person may try it by hand, with a default version", func(t *testing.T) {
 		var out bytes.Buffer
-		err := pluginsdk.Run(t.Context(), "", &out, provider(execcredential.Status{Token: execcredential.NewSecret("t")}, nil), pluginsdk.Options{DefaultVersion: execcredential.V1})
+		err := pluginsdk.Run(t.Context(), "", &out, provider(execcredential.Status{Token: redact.New("t")}, nil), pluginsdk.Options{DefaultVersion: execcredential.V1})
 		if err != nil || !strings.Contains(out.String(), execcredential.V1) {
 			t.Errorf("Run = %v, output %s", err, out.Bytes())
 		}
@@ -209,7 +210,7 @@ func TestCacheKeeps(t *testing.T) {
 			t.Helper()
 			status, err := cache.Do(t.Context(), "key", func(context.Context) (execcredential.Status, error) {
 				count++
-				status := execcredential.Status{Token: execcredential.NewSecret("t")}
+				status := execcredential.Status{Token: redact.New("t")}
 				if life != 0 {
 					expires := now.Add(life)
 					status.ExpirationTimestamp = &expires
@@ -358,7 +359,7 @@ func FuzzDecodeCacheFile(f *testing.F) {
 func ExampleRun() {
 	request, _ := execcredential.Info(execcredential.ExecConfig{APIVersion: execcredential.V1}, nil, false)
 	err := pluginsdk.Run(context.Background(), request, os.Stdout, func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
-		return execcredential.Status{Token: execcredential.NewSecret("t0p")}, nil
+		return execcredential.Status{Token: redact.New("t0p")}, nil
 	}, pluginsdk.Options{})
 	if err != nil {
 		fmt.Println(err)

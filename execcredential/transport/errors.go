@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // run runs the plugin once: contract with standard input, then policy, then the process, then its answer. The

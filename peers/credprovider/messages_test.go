@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	upstream "k8s.io/kubelet/pkg/apis/credentialprovider/v1"
 	"k8s.io/kubelet/pkg/apis/credentialprovider/v1alpha1"
 	"k8s.io/kubelet/pkg/apis/credentialprovider/v1beta1"
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 var text = rapid.StringMatching(`[ -~é<>&\n]{0,10}`)
@@ -28,7 +29,7 @@ func TestRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := credprovider.EncodeRequest(credprovider.Request{
-			APIVersion: credprovider.V1, Image: theirs.Image, ServiceAccountToken: credprovider.NewSecret(theirs.ServiceAccountToken), ServiceAccountAnnotations: theirs.ServiceAccountAnnotations,
+			APIVersion: credprovider.V1, Image: theirs.Image, ServiceAccountToken: redact.New(theirs.ServiceAccountToken), ServiceAccountAnnotations: theirs.ServiceAccountAnnotations,
 		})
 		if err != nil || string(got) != string(want)+"\n" {
 			t.Fatalf("EncodeRequest = %q, %v, want %q", got, err, want)

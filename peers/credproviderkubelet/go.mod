@@ -53,7 +53,8 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
-	github.com/lanyard-dev/lanyard/internal/pluginexec v0.1.0 // indirect
+	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -126,10 +127,11 @@ require (
 
 replace github.com/lanyard-dev/lanyard/credprovider => ../../credprovider
 
-replace github.com/lanyard-dev/lanyard/internal/pluginexec => ../../internal/pluginexec
+replace github.com/lanyard-dev/lanyard/pluginexec => ../../pluginexec
 
 // k8s.io/kubernetes asks for v0.0.0 of the modules that it stages, so each needs the version that was cut from it.
 replace (
+	github.com/lanyard-dev/lanyard/redact => ../../redact
 	k8s.io/api => k8s.io/api v0.36.3
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery => k8s.io/apimachinery v0.36.3

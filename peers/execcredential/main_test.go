@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	upstream "k8s.io/client-go/tools/auth/exec"
+
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/pluginsdk"
-	upstream "k8s.io/client-go/tools/auth/exec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // TestMain makes this binary a plugin when it is started as one.
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "pluginsdk":
 		pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
-			return execcredential.Status{Token: execcredential.NewSecret("good")}, nil
+			return execcredential.Status{Token: redact.New("good")}, nil
 		}, pluginsdk.Options{})
 	case "client-go":
 		clientGoPlugin()

@@ -5,6 +5,7 @@ go 1.26.0
 require golang.org/x/tools v0.51.0
 
 require (
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/docker/cli v29.7.2+incompatible // indirect
 	github.com/docker/docker-credential-helpers v0.9.3 // indirect
@@ -56,7 +57,7 @@ require (
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
-	github.com/lanyard-dev/lanyard/internal/pluginexec v0.1.0
+	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz/apiserver v0.1.0
 	github.com/lanyard-dev/lanyard/supgroups v0.1.0
@@ -76,7 +77,7 @@ replace github.com/lanyard-dev/lanyard/kubeletauthz => ../../kubeletauthz
 
 replace github.com/lanyard-dev/lanyard/kubeletauthz/apiserver => ../../kubeletauthz/apiserver
 
-replace github.com/lanyard-dev/lanyard/internal/pluginexec => ../../internal/pluginexec
+replace github.com/lanyard-dev/lanyard/pluginexec => ../../pluginexec
 
 replace github.com/lanyard-dev/lanyard/credprovider => ../../credprovider
 

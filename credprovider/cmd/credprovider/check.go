@@ -10,6 +10,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk/check"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func checkCommand() *cobra.Command {
@@ -27,7 +28,7 @@ func checkCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				options.Token = credprovider.NewSecret(strings.TrimSpace(string(data)))
+				options.Token = redact.New(strings.TrimSpace(string(data)))
 				if options.Token.IsEmpty() {
 					return fmt.Errorf("%s: no token in it", tokenFile)
 				}

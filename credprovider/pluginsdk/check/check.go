@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // DefaultTimeout is the time limit of a run when nothing else is said.
@@ -24,7 +25,7 @@ type Options struct {
 	Env  []credprovider.EnvVar
 	// Token and Annotations are sent with V1. An empty token is not sent, and its cases are left out; with another
 	// APIVersion they are inconclusive.
-	Token       credprovider.Secret
+	Token       redact.Text
 	Annotations map[string]string
 	// CacheType is the provider's cacheType: with CacheByToken the token may come back in the answer.
 	CacheType credprovider.TokenCacheType

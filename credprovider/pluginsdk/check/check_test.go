@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk/check"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func status(t *testing.T, r check.Report, name string) check.Status {
@@ -21,7 +22,7 @@ func status(t *testing.T, r check.Report, name string) check.Status {
 }
 
 func withToken(env ...string) check.Options {
-	o := check.Options{Image: "reg.io/app", Token: credprovider.NewSecret("eyJ.secret.token"), Annotations: map[string]string{"a": "1"}}
+	o := check.Options{Image: "reg.io/app", Token: redact.New("eyJ.secret.token"), Annotations: map[string]string{"a": "1"}}
 	for i := 0; i < len(env); i += 2 {
 		o.Env = append(o.Env, credprovider.EnvVar{Name: env[i], Value: env[i+1]})
 	}

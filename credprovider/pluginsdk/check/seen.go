@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // seen is what one run of the plugin showed.

@@ -15,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/examples/registryauth"
 	"github.com/lanyard-dev/lanyard/examples/registryauth/workload"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // asNode returns the standing login.
@@ -30,7 +31,7 @@ func (o options) asNode() (credprovider.AuthConfig, error) {
 	if !ok {
 		return credprovider.AuthConfig{}, fmt.Errorf("%s: want user:password", o.nodeLogin)
 	}
-	return credprovider.AuthConfig{Username: user, Password: credprovider.NewSecret(password)}, nil
+	return credprovider.AuthConfig{Username: user, Password: redact.New(password)}, nil
 }
 
 // asWorkload checks the token before it leaves the machine, and exchanges it.
@@ -48,7 +49,7 @@ func (o options) asWorkload(ctx context.Context, r credprovider.Request) (credpr
 	if err != nil {
 		return credprovider.AuthConfig{}, err
 	}
-	return credprovider.AuthConfig{Username: given.Username, Password: credprovider.NewSecret(given.Password)}, nil
+	return credprovider.AuthConfig{Username: given.Username, Password: redact.New(given.Password)}, nil
 }
 
 func (o options) issuerClient() (*http.Client, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Accounts asks the API server for service accounts.
@@ -43,5 +44,5 @@ func (t Tokens) Token(ctx context.Context, r provider.TokenRequest) (provider.To
 	if err != nil {
 		return provider.Token{}, err
 	}
-	return provider.Token{Value: credprovider.NewSecret(got.Status.Token), Expires: got.Status.ExpirationTimestamp.Time}, nil
+	return provider.Token{Value: redact.New(got.Status.Token), Expires: got.Status.ExpirationTimestamp.Time}, nil
 }

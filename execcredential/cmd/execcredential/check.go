@@ -10,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
 	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // errFaults is the end of a check that has found something.

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
-	"github.com/spf13/cobra"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // explainOptions are the flags of explain.

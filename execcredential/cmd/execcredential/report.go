@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
 	"github.com/spf13/pflag"
+
+	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // limits bound a run.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func main() { os.Exit(pluginsdk.Main(exchange)) }
@@ -29,7 +30,7 @@ func exchange(_ context.Context, r credprovider.Request) (credprovider.Response,
 	}
 	response := credprovider.Response{
 		CacheKeyType: credprovider.KeyImage,
-		Auth:         map[string]credprovider.AuthConfig{registry: {Username: r.Image, Password: credprovider.NewSecret(password)}},
+		Auth:         map[string]credprovider.AuthConfig{registry: {Username: r.Image, Password: redact.New(password)}},
 	}
 	if keyType := os.Getenv("KEY_TYPE"); keyType != "" {
 		response.CacheKeyType = credprovider.CacheKeyType(keyType)

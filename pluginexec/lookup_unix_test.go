@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 func TestLookup(t *testing.T) {

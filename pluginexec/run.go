@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 const (
@@ -53,10 +55,10 @@ type Result struct {
 }
 
 // GoString returns a text without the output.
-func (r Result) GoString() string { return redacted }
+func (r Result) GoString() string { return redact.Mark }
 
 // String returns a text without the output.
-func (r Result) String() string { return redacted }
+func (r Result) String() string { return redact.Mark }
 
 // Run starts the command, waits for it and returns its output.
 //

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 func ExampleLookup() {
@@ -23,13 +23,4 @@ func ExampleRun() {
 	_, err := pluginexec.Run(ctx, pluginexec.Command{Path: "/usr/bin/plugin"})
 	fmt.Println(err)
 	// Output: "/usr/bin/plugin" stopped: context canceled
-}
-
-func ExampleSecret() {
-	token := pluginexec.NewSecret("s3cr3t")
-	fmt.Printf("%v %#v\n", token, struct{ Token pluginexec.Secret }{token})
-	fmt.Println(len(token.Reveal()))
-	// Output:
-	// [redacted] struct { Token pluginexec.Secret }{Token:[redacted]}
-	// 6
 }

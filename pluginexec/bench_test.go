@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/lanyard-dev/lanyard/internal/pluginexec"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // BenchmarkRun compares one bounded run with os/exec's, which has no bound.

@@ -8,8 +8,9 @@
 //     process group with it ([TimeoutError], [CancelledError], [OutputTooLargeError]);
 //   - a run that ends by itself without success is an [ExitError], with exit code, signal and the end of standard error as fields.
 //
-// [Secret] holds a credential that no formatting verb, JSON encoder or slog handler prints.
+// What it prints is a secret until somebody says otherwise: neither the output nor the arguments, environment or input appear when
+// a command, a result or an error is printed, encoded or logged.
 //
-// The package is internal to Lanyard: execcredential (KEP-541) and credprovider (KEP-4412) are its only users. A program
-// that wants a child process and none of these bounds is better served by os/exec.
+// execcredential (KEP-541) and credprovider (KEP-4412) run their plugins with it. A program that wants a child process and none
+// of these bounds is better served by os/exec.
 package pluginexec

@@ -1,5 +1,0 @@
-module github.com/lanyard-dev/lanyard/internal/pluginexec
-
-go 1.25
-
-require pgregory.net/rapid v1.3.0

@@ -1,0 +1,8 @@
+module github.com/lanyard-dev/lanyard/pluginexec
+
+go 1.25
+
+require (
+	github.com/lanyard-dev/lanyard/redact v0.1.0
+	pgregory.net/rapid v1.3.0
+)
