@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // BenchmarkRun compares one bounded run with os/exec's, which has no bound.
@@ -15,7 +16,7 @@ func BenchmarkRun(b *testing.B) {
 	path := script(b, "echo answer")
 	b.Run("answer/lanyard", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := pluginexec.Run(b.Context(), pluginexec.Command{Path: path, Env: os.Environ()}); err != nil {
+			if _, err := pluginexec.Run(b.Context(), pluginexec.Command{Path: path, Env: redact.Texts(os.Environ()...)}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -1,16 +1,29 @@
-// Package pluginexec runs a credential plugin as a bounded child process and keeps what it says out of logs.
+// Package pluginexec runs a credential plugin as a bounded child process and keeps what it writes out of logs.
 //
-// A plugin is somebody else's program. It may hang, flood its output, leave a grandchild that holds the pipe, print a
+//	path, err := pluginexec.Lookup("example-plugin")
+//	result, err := pluginexec.Run(ctx, pluginexec.Command{
+//		Path:    path,
+//		Args:    redact.Texts("token", "--audience", "registry.example.io"),
+//		Env:     redact.Texts(os.Environ()...),
+//		Timeout: time.Minute,
+//	})
+//	token := string(result.Stdout.Reveal())
+//
+// A plugin is somebody else's program. It may hang, flood its output, leave a grandchild that holds the pipe open, print a
 // password on standard error, or not exist. [Run] gives each of these one bound and one typed error:
 //
 //   - [Lookup] turns a command into a path, and tells "not there" ([ErrNotFound]) from "not executable" ([ErrNotExecutable]);
-//   - a run ends at the caller's context, at its time limit or at its output limit, whichever comes first, and takes its
-//     process group with it ([TimeoutError], [CancelledError], [OutputTooLargeError]);
-//   - a run that ends by itself without success is an [ExitError], with exit code, signal and the end of standard error as fields.
+//   - a run ends at the caller's context ([CancelledError]), at its time limit ([TimeoutError]) or at its output limit
+//     ([OutputTooLargeError]), whichever comes first, and its process group ends with it;
+//   - a process that ends on its own without success is an [ExitError], with exit code, signal and the end of standard error as
+//     fields.
 //
-// What it prints is a secret until somebody says otherwise: neither the output nor the arguments, environment or input appear when
-// a command, a result or an error is printed, encoded or logged.
+// Output, arguments, environment and input are types of package redact: a command, a result or an error that is printed, encoded
+// or logged shows "[redacted]" in their place, and Reveal returns the content.
 //
-// execcredential (KEP-541) and credprovider (KEP-4412) run their plugins with it. A program that wants a child process and none
-// of these bounds is better served by os/exec.
+// Use it for a child process whose output or input is a credential. execcredential (KEP-541) and credprovider (KEP-2133,
+// KEP-4412) run their plugins with it. For a child that is trusted with time and memory, or whose output is to be streamed,
+// os/exec is the better choice.
+//
+// All functions are safe for concurrent use.
 package pluginexec

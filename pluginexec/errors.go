@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 var (
@@ -67,8 +69,9 @@ type ExitError struct {
 	Code int
 	// Signal is the signal that ended the process, 0 when none did. Always 0 on Windows.
 	Signal syscall.Signal
-	// Stderr is the end of standard error, at most [MaxStderr] bytes. It is the plugin's own text and may hold anything.
-	Stderr []byte
+	// Stderr is the end of standard error, at most [MaxStderr] bytes. It is the plugin's own text and may hold anything, so it
+	// is shown by Reveal only.
+	Stderr redact.Bytes
 }
 
 // Error names the file and the exit code or signal, and nothing that the process wrote.
@@ -79,9 +82,6 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%q exited with code %d", e.Path, e.Code)
 }
 
-// GoString returns the text of Error, so that %#v does not print what the process wrote.
-func (e *ExitError) GoString() string { return e.Error() }
-
 // TimeoutError says that the process was killed at its time limit.
 type TimeoutError struct {
 	// Path is the file that ran.
@@ -89,7 +89,7 @@ type TimeoutError struct {
 	// Limit is the time limit.
 	Limit time.Duration
 	// Stderr is the end of standard error, at most [MaxStderr] bytes.
-	Stderr []byte
+	Stderr redact.Bytes
 }
 
 // Error names the file and the limit.
@@ -97,10 +97,7 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("%q did not finish within %v", e.Path, e.Limit)
 }
 
-// GoString returns the text of Error, so that %#v does not print what the process wrote.
-func (e *TimeoutError) GoString() string { return e.Error() }
-
-// Timeout reports true, as net.Error has it.
+// Timeout reports true, as net.Error defines it.
 func (e *TimeoutError) Timeout() bool { return true }
 
 // CancelledError says that the process was killed because the caller's context ended. It unwraps to the context's cause.
@@ -110,14 +107,11 @@ type CancelledError struct {
 	// Err is the cause of the context.
 	Err error
 	// Stderr is the end of standard error, at most [MaxStderr] bytes.
-	Stderr []byte
+	Stderr redact.Bytes
 }
 
 // Error names the file and the cause.
 func (e *CancelledError) Error() string { return fmt.Sprintf("%q stopped: %v", e.Path, e.Err) }
-
-// GoString returns the text of Error, so that %#v does not print what the process wrote.
-func (e *CancelledError) GoString() string { return e.Error() }
 
 // Unwrap returns Err.
 func (e *CancelledError) Unwrap() error { return e.Err }
@@ -129,13 +123,10 @@ type OutputTooLargeError struct {
 	// Limit is the largest output in bytes.
 	Limit int64
 	// Stderr is the end of standard error, at most [MaxStderr] bytes.
-	Stderr []byte
+	Stderr redact.Bytes
 }
 
 // Error names the file and the limit.
 func (e *OutputTooLargeError) Error() string {
 	return fmt.Sprintf("%q wrote more than %d bytes to standard output", e.Path, e.Limit)
 }
-
-// GoString returns the text of Error, so that %#v does not print what the process wrote.
-func (e *OutputTooLargeError) GoString() string { return e.Error() }

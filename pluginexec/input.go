@@ -6,9 +6,9 @@ import "os"
 const minPipe = 4 << 10 // 4 KiB
 
 // prefilled returns the reading end of a pipe that holds data already, so that nobody has to be there to write it; nil
-// when data is nil or may not fit.
+// when there is no data or it may not fit.
 func prefilled(data []byte) (*os.File, error) {
-	if data == nil || len(data) > minPipe {
+	if len(data) == 0 || len(data) > minPipe {
 		return nil, nil
 	}
 	r, w, err := blockingPipe()

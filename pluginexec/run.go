@@ -13,52 +13,48 @@ import (
 )
 
 const (
-	// MaxStdout is the largest output of a run whose command sets no other limit.
-	MaxStdout = 1 << 20 // 1 MiB
+	// DefaultMaxStdout is the largest standard output of a run whose command sets no other limit.
+	DefaultMaxStdout = 1 << 20 // 1 MiB
 	// MaxStderr is how much of the end of standard error is kept.
 	MaxStderr = 4 << 10 // 4 KiB
 	// DrainTime is how long a run waits for the pipes after the process has ended, when a grandchild still holds them.
 	DrainTime = 250 * time.Millisecond
 )
 
-// Command describes one run. Only Path is required.
+// Command describes one run. Only Path is required. Its arguments, environment and input are not shown when it is printed,
+// encoded or logged.
 type Command struct {
 	// Path is the executable, as [Lookup] returns it. It is not searched for again.
 	Path string
-	// Args are the arguments after the program's name, passed as they are: no shell, no expansion.
-	Args []string
-	// Env is the whole environment, as NAME=VALUE; of entries with one name the last wins. Nil is the empty environment.
-	Env []string
+	// Args are the arguments after the program's name, in order, passed as they are: no shell, no expansion.
+	Args []redact.Text
+	// Env is the whole environment, one NAME=VALUE each; of entries with the same name the last wins. Nil is the empty
+	// environment, not the caller's: for that, set redact.Texts(os.Environ()...).
+	Env []redact.Text
 	// Dir is the working directory; empty is the caller's.
 	Dir string
-	// Stdin is what the process reads. When it and Terminal are nil, the process reads end of file at once.
-	Stdin []byte
-	// Terminal, when set, is inherited as standard input. The process then stays in the caller's process group, because
-	// a terminal serves one group at a time: an interrupt from the keyboard reaches both, and at the end of
-	// the context the process alone is killed.
+	// Stdin is what the process reads. When it is empty and Terminal is nil, the process reads end of file at once.
+	Stdin redact.Bytes
+	// Terminal, when set, is inherited as standard input, and Stdin is ignored. The process then stays in the caller's
+	// process group, because a terminal serves one group at a time: an interrupt from the keyboard reaches both, and at the
+	// end of the context only the process is killed.
 	Terminal *os.File
-	// Stderr receives standard error as it is written, besides the tail that is kept. Nil is nobody. A writer that
-	// blocks holds the run; one that fails ends the copying.
+	// Stderr receives standard error as it is written, unchanged, in addition to the tail that is kept. If nil, it is
+	// discarded. A writer that blocks delays the run; one that fails ends the copying.
 	Stderr io.Writer
 	// Timeout is the time limit; zero or less is none beyond the context.
 	Timeout time.Duration
-	// MaxStdout is the largest output in bytes; zero or less is the constant MaxStdout.
+	// MaxStdout is the largest standard output in bytes; zero or less is [DefaultMaxStdout].
 	MaxStdout int64
 }
 
-// Result is what a process that ended with exit code 0 left behind.
+// Result is the output of a process that ended with exit code 0.
 type Result struct {
 	// Stdout is the whole standard output. For a credential plugin this is a secret.
-	Stdout []byte
-	// Stderr is the end of standard error, at most MaxStderr bytes.
-	Stderr []byte
+	Stdout redact.Bytes
+	// Stderr is the end of standard error, at most [MaxStderr] bytes.
+	Stderr redact.Bytes
 }
-
-// GoString returns a text without the output.
-func (r Result) GoString() string { return redact.Mark }
-
-// String returns a text without the output.
-func (r Result) String() string { return redact.Mark }
 
 // Run starts the command, waits for it and returns its output.
 //
@@ -66,9 +62,9 @@ func (r Result) String() string { return redact.Mark }
 // alone, because it may be a credential daemon. On Unix a run that is cut short kills its process group; elsewhere, and
 // with a Terminal, the process alone.
 //
-// Errors, none of which holds an argument, an environment value, standard input or output in its text:
-// *[LookupError] or *[StartError] when the process cannot be started, *[CancelledError] when ctx ends,
-// *[TimeoutError], *[OutputTooLargeError], and *[ExitError] for any other end than exit code 0.
+// Errors, none of which shows an argument, an environment value, standard input or output:
+// *[LookupError] or *[StartError] when the process cannot be started, *[CancelledError] when ctx ends, *[TimeoutError] at the
+// time limit, *[OutputTooLargeError] at the output limit, and *[ExitError] for every other end except exit code 0.
 func Run(ctx context.Context, command Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, &CancelledError{Path: command.Path, Err: context.Cause(ctx)}
@@ -82,7 +78,7 @@ func Run(ctx context.Context, command Command) (Result, error) {
 		return Result{}, startError(command.Path, err)
 	}
 	process := build(command, output.writer, stderr)
-	input, err := prefilled(command.Stdin)
+	input, err := prefilled(command.Stdin.Reveal())
 	if err != nil {
 		output.abandon()
 		return Result{}, startError(command.Path, err)
@@ -105,27 +101,27 @@ func Run(ctx context.Context, command Command) (Result, error) {
 		output.finish(DrainTime)
 	}
 	if stdout.over {
-		return Result{}, &OutputTooLargeError{Path: command.Path, Limit: stdout.limit, Stderr: stderr.data}
+		return Result{}, &OutputTooLargeError{Path: command.Path, Limit: stdout.limit, Stderr: redact.NewBytes(stderr.data)}
 	}
 	if process.ProcessState != nil && process.ProcessState.Success() {
-		return Result{Stdout: stdout.data, Stderr: stderr.data}, nil
+		return Result{Stdout: redact.NewBytes(stdout.data), Stderr: redact.NewBytes(stderr.data)}, nil
 	}
-	return Result{}, ended(reason, command, process, stderr.data, err)
+	return Result{}, ended(reason, command, process, redact.NewBytes(stderr.data), err)
 }
 
 func (c Command) stdoutLimit() int64 {
 	if c.MaxStdout > 0 {
 		return c.MaxStdout
 	}
-	return MaxStdout
+	return DefaultMaxStdout
 }
 
 func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
-	process := exec.Command(command.Path, command.Args...)
+	process := exec.Command(command.Path, redact.Reveal(command.Args)...)
 	process.Path, process.Err = command.Path, nil // as the caller resolved it: not looked up again
 	process.Dir = command.Dir
-	process.Env = command.Env
-	if process.Env == nil {
+	process.Env = redact.Reveal(command.Env)
+	if process.Env == nil { // which os/exec takes for the caller's
 		process.Env = []string{}
 	}
 	process.Stdout = stdout
@@ -137,8 +133,8 @@ func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
 	switch {
 	case command.Terminal != nil:
 		process.Stdin = command.Terminal
-	case command.Stdin != nil:
-		process.Stdin = bytes.NewReader(command.Stdin)
+	case !command.Stdin.IsEmpty():
+		process.Stdin = bytes.NewReader(command.Stdin.Reveal())
 		process.SysProcAttr = ownGroup()
 	default:
 		process.SysProcAttr = ownGroup()
@@ -148,7 +144,7 @@ func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
 
 // ended names the reason of an end without success. The guard's counts only here: a process that finished well just before its
 // limit has finished well.
-func ended(reason error, command Command, process *exec.Cmd, stderr []byte, err error) error {
+func ended(reason error, command Command, process *exec.Cmd, stderr redact.Bytes, err error) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(reason, errTimeout):

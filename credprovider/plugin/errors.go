@@ -107,13 +107,13 @@ func (p *Plugin) runError(request credprovider.Request, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &exit):
-		e.Kind, e.ExitCode, e.Stderr = ErrExit, exit.Code, exit.Stderr
+		e.Kind, e.ExitCode, e.Stderr = ErrExit, exit.Code, exit.Stderr.Reveal()
 	case errors.As(err, &timeout):
-		e.Kind, e.Stderr = ErrTimeout, timeout.Stderr
+		e.Kind, e.Stderr = ErrTimeout, timeout.Stderr.Reveal()
 	case errors.As(err, &cancelled):
-		e.Kind, e.Stderr = ErrCancelled, cancelled.Stderr
+		e.Kind, e.Stderr = ErrCancelled, cancelled.Stderr.Reveal()
 	case errors.As(err, &large):
-		e.Kind, e.Stderr = ErrOutputTooLarge, large.Stderr
+		e.Kind, e.Stderr = ErrOutputTooLarge, large.Stderr.Reveal()
 	case errors.As(err, &lookup) && errors.Is(err, pluginexec.ErrNotFound):
 		e.Kind = ErrMissing
 	case errors.As(err, &lookup):

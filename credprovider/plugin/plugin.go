@@ -12,6 +12,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 const (
@@ -119,15 +120,15 @@ func (p *Plugin) Run(ctx context.Context, request credprovider.Request) (credpro
 		return credprovider.Response{}, p.fail(request, ErrVersion, err)
 	}
 	result, err := pluginexec.Run(ctx, pluginexec.Command{
-		Path: p.path, Args: p.config.Args, Env: p.env, Stdin: input, Stderr: p.options.Stderr,
+		Path: p.path, Args: redact.Texts(p.config.Args...), Env: redact.Texts(p.env...), Stdin: redact.NewBytes(input), Stderr: p.options.Stderr,
 		Timeout: p.options.Timeout, MaxStdout: p.options.MaxOutput,
 	})
 	if err != nil {
 		return credprovider.Response{}, p.runError(request, err)
 	}
-	response, err := credprovider.DecodeResponse(result.Stdout, p.config.APIVersion)
+	response, err := credprovider.DecodeResponse(result.Stdout.Reveal(), p.config.APIVersion)
 	if err != nil {
-		return credprovider.Response{}, p.decodeError(request, result.Stderr, err)
+		return credprovider.Response{}, p.decodeError(request, result.Stderr.Reveal(), err)
 	}
 	if err := Check(p.config, request, response, p.options.MaxOutput); err != nil {
 		return credprovider.Response{}, err

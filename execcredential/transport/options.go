@@ -13,7 +13,7 @@ const (
 	// DefaultTimeout is the time limit of a plugin that is not interactive.
 	DefaultTimeout = time.Minute
 	// DefaultMaxOutput is the largest answer.
-	DefaultMaxOutput = pluginexec.MaxStdout
+	DefaultMaxOutput = pluginexec.DefaultMaxStdout
 	// DefaultMaxSources is how many configurations a pool remembers.
 	DefaultMaxSources = 256
 )

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // run runs the plugin once: contract with standard input, then policy, then the process, then its answer. The
@@ -34,8 +35,8 @@ func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (
 	}
 	command := pluginexec.Command{
 		Path:      path,
-		Args:      s.config.Args,
-		Env:       execcredential.Environ(options.environ(), s.withEnv(), info),
+		Args:      redact.Texts(s.config.Args...),
+		Env:       redact.Texts(execcredential.Environ(options.environ(), s.withEnv(), info)...),
 		Terminal:  stdin,
 		Stderr:    options.Stderr,
 		MaxStdout: options.MaxOutput,
@@ -76,7 +77,7 @@ func answer(ctx context.Context, command pluginexec.Command, version string) (*e
 	if err != nil {
 		return nil, err
 	}
-	return execcredential.ParseAnswer(result.Stdout, version)
+	return execcredential.ParseAnswer(result.Stdout.Reveal(), version)
 }
 
 func (s *shared) withEnv() execcredential.ExecConfig {

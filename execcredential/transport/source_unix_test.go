@@ -200,7 +200,7 @@ func TestFailingPlugin(t *testing.T) {
 			group.Go(func() {
 				_, err := source.Credential(ctx)
 				var exit *transport.ExitError
-				if !errors.As(err, &exit) || exit.Code != 3 || string(exit.Stderr) != "why\n" {
+				if !errors.As(err, &exit) || exit.Code != 3 || string(exit.Stderr.Reveal()) != "why\n" {
 					t.Errorf("Credential = %v, want exit code 3", err)
 				}
 			})

@@ -129,12 +129,12 @@ func (s session) sendsToken() bool { return s.options.APIVersion == credprovider
 func (s session) judge(seen seen, version string) (credprovider.Response, Status, string) {
 	exit, refused := seen.refusal()
 	switch {
-	case refused && len(exit.Stderr) == 0:
+	case refused && exit.Stderr.IsEmpty():
 		return credprovider.Response{}, Fail, seen.err.Error() + " without a word on standard error"
 	case refused && seen.leaked:
 		return credprovider.Response{}, Inconclusive, seen.err.Error() + ", and the token is in its reason"
 	case refused:
-		return credprovider.Response{}, Inconclusive, fmt.Sprintf("%v: %s", seen.err, exit.Stderr)
+		return credprovider.Response{}, Inconclusive, fmt.Sprintf("%v: %s", seen.err, exit.Stderr.Reveal())
 	case seen.err != nil:
 		return credprovider.Response{}, Fail, seen.err.Error()
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // seen is what one run of the plugin showed.
@@ -24,9 +25,10 @@ func (s session) run(input []byte) seen {
 	}
 	stderr := &search{text: []byte(s.options.Token.Reveal())}
 	result, err := pluginexec.Run(s.ctx, pluginexec.Command{
-		Path: s.path, Args: s.options.Args, Env: env, Stdin: input, Stderr: stderr, Timeout: s.options.Timeout,
+		Path: s.path, Args: redact.Texts(s.options.Args...), Env: redact.Texts(env...), Stdin: redact.NewBytes(input),
+		Stderr: stderr, Timeout: s.options.Timeout,
 	})
-	return seen{stdout: result.Stdout, leaked: stderr.found, err: err}
+	return seen{stdout: result.Stdout.Reveal(), leaked: stderr.found, err: err}
 }
 
 // refusal returns how the plugin said no: by an exit code. One that a signal has ended has not said anything.

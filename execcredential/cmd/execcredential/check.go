@@ -14,6 +14,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // errFaults is the end of a check that has found something.
@@ -68,16 +69,17 @@ func checkVersion(ctx context.Context, config execcredential.ExecConfig, limits 
 		return []string{text(err)}
 	}
 	result, err := pluginexec.Run(ctx, pluginexec.Command{
-		Path: config.Command, Args: config.Args, Env: execcredential.Environ(os.Environ(), config, info), Timeout: limits.timeout,
+		Path: config.Command, Args: redact.Texts(config.Args...), Env: redact.Texts(execcredential.Environ(os.Environ(), config, info)...),
+		Timeout: limits.timeout,
 	})
 	if err != nil {
 		return []string{text(err)}
 	}
-	credential, err := execcredential.ParseAnswer(result.Stdout, config.APIVersion)
+	credential, err := execcredential.ParseAnswer(result.Stdout.Reveal(), config.APIVersion)
 	if err != nil {
 		return []string{text(err)}
 	}
-	return append(strict(result.Stdout), lint(credential, time.Now())...)
+	return append(strict(result.Stdout.Reveal()), lint(credential, time.Now())...)
 }
 
 // strict finds what clients tolerate today: YAML, a missing kind, fields that nobody reads.

@@ -14,6 +14,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // explainOptions are the flags of explain.
@@ -90,7 +91,7 @@ func explainPlugin(ctx context.Context, out io.Writer, exec execcredential.ExecC
 		return nil
 	}
 	return report(ctx, out, pluginexec.Command{
-		Path: path, Args: exec.Args, Env: execcredential.Environ(os.Environ(), exec, info),
+		Path: path, Args: redact.Texts(exec.Args...), Env: redact.Texts(execcredential.Environ(os.Environ(), exec, info)...),
 	}, exec.APIVersion, options.limits)
 }
 

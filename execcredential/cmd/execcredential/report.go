@@ -11,6 +11,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // limits bound a run.
@@ -28,7 +29,7 @@ func report(ctx context.Context, out io.Writer, command pluginexec.Command, vers
 	begin := time.Now()
 	result, err := pluginexec.Run(ctx, command)
 	line(out, "run        %v", time.Since(begin).Round(time.Millisecond))
-	if text := strings.TrimRight(string(stderrOf(result, err)), "\n"); text != "" {
+	if text := strings.TrimRight(string(stderrOf(result, err).Reveal()), "\n"); text != "" {
 		for said := range strings.SplitSeq(text, "\n") {
 			line(out, "stderr     %q", said)
 		}
@@ -37,8 +38,8 @@ func report(ctx context.Context, out io.Writer, command pluginexec.Command, vers
 		line(out, "exit       %v", err)
 		return err
 	}
-	line(out, "exit       0, %d bytes of output", len(result.Stdout))
-	credential, err := execcredential.ParseAnswer(result.Stdout, version)
+	line(out, "exit       0, %d bytes of output", len(result.Stdout.Reveal()))
+	credential, err := execcredential.ParseAnswer(result.Stdout.Reveal(), version)
 	if err != nil {
 		line(out, "answer     %v", err)
 		return err
@@ -47,7 +48,7 @@ func report(ctx context.Context, out io.Writer, command pluginexec.Command, vers
 	return nil
 }
 
-func stderrOf(result pluginexec.Result, err error) []byte {
+func stderrOf(result pluginexec.Result, err error) redact.Bytes {
 	var exit *pluginexec.ExitError
 	var timeout *pluginexec.TimeoutError
 	var large *pluginexec.OutputTooLargeError
