@@ -25,6 +25,8 @@ type Options struct {
 	Node Login
 	// Lifetime is how long a password is good; 0 is DefaultLifetime.
 	Lifetime time.Duration
+	// Now is the clock by which passwords end; nil is time.Now.
+	Now func() time.Time
 }
 
 // Login is a standing user name and password, and what it may pull.
@@ -51,6 +53,9 @@ type Read struct{ Username, Repository string }
 func New(o Options) *Front {
 	if o.Lifetime == 0 {
 		o.Lifetime = DefaultLifetime
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	f := &Front{options: o, grants: map[string][]string{}, passwords: map[[32]byte]grant{}}
 	for account, repositories := range o.Grants {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -54,6 +53,11 @@ func (c cluster) token(t *testing.T, account string) string {
 
 func newFront(t *testing.T) (*registryauth.Front, cluster) {
 	t.Helper()
+	return newFrontAt(t, nil)
+}
+
+func newFrontAt(t *testing.T, now func() time.Time) (*registryauth.Front, cluster) {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +68,7 @@ func newFront(t *testing.T) (*registryauth.Front, cluster) {
 		Verifier: workload.Verifier{Issuer: issuer, Audience: "registry", Client: &http.Client{Transport: c}},
 		Grants:   map[string][]string{"team/app": {"team/app"}},
 		Node:     registryauth.Login{Username: "node", Password: "n", Repositories: []string{"shared"}},
+		Now:      now,
 	}), c
 }
 
@@ -135,17 +140,16 @@ func TestFront(t *testing.T) {
 }
 
 func TestPasswordsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f, c := newFront(t)
-		mine, _ := exchange(t, f, c.token(t, "app"), "team/app")
-		pull := func() int { return send(f, "GET", "/v2/team/app/manifests/v1", "team/app", mine.Password) }
-		time.Sleep(registryauth.DefaultLifetime - time.Second)
-		if got := pull(); got != http.StatusTeapot {
-			t.Errorf("a password within its time: HTTP %d, want the registry's 418", got)
-		}
-		time.Sleep(2 * time.Second)
-		if got := pull(); got != http.StatusUnauthorized {
-			t.Errorf("a password past its time: HTTP %d, want 401", got)
-		}
-	})
+	now := time.Now()
+	f, c := newFrontAt(t, func() time.Time { return now })
+	mine, _ := exchange(t, f, c.token(t, "app"), "team/app")
+	pull := func() int { return send(f, "GET", "/v2/team/app/manifests/v1", "team/app", mine.Password) }
+	now = now.Add(registryauth.DefaultLifetime)
+	if got := pull(); got != http.StatusTeapot {
+		t.Errorf("a password within its time: HTTP %d, want the registry's 418", got)
+	}
+	now = now.Add(time.Nanosecond)
+	if got := pull(); got != http.StatusUnauthorized {
+		t.Errorf("a password past its time: HTTP %d, want 401", got)
+	}
 }

@@ -22,7 +22,7 @@ func NewPassword() string { return PasswordPrefix + rand.Text() }
 // newPassword makes a password for one repository; the caller holds the lock. Only its
 // hash is kept, and the hashes of those that are over are dropped.
 func (f *Front) newPassword(username, repository string) string {
-	now := time.Now()
+	now := f.options.Now()
 	for hash, g := range f.passwords {
 		if now.After(g.until) {
 			delete(f.passwords, hash)
@@ -41,7 +41,7 @@ func (f *Front) login(username, password string) ([]string, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g, known := f.passwords[sha256.Sum256([]byte(password))]
-	if !known || g.username != username || time.Now().After(g.until) {
+	if !known || g.username != username || f.options.Now().After(g.until) {
 		return nil, false
 	}
 	return []string{g.repository}, true

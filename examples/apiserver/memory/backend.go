@@ -21,6 +21,7 @@ const (
 type Backend struct {
 	revision  atomic.Uint64
 	bookmarks time.Duration
+	now       func() time.Time
 
 	mu     sync.Mutex
 	tables map[string]*table
@@ -30,14 +31,19 @@ type Backend struct {
 type Options struct {
 	// BookmarkPeriod replaces the constant of that name when positive.
 	BookmarkPeriod time.Duration
+	// Now is the clock by which objects outlive their time; nil is time.Now.
+	Now func() time.Time
 }
 
 // New returns an empty Backend. Its first revision is the time in microseconds, so that a client which carries a
 // revision of a former Backend is told that it has expired, and never takes a new one for an old one.
 func New(o Options) *Backend {
-	b := &Backend{bookmarks: o.BookmarkPeriod, tables: map[string]*table{}}
+	b := &Backend{bookmarks: o.BookmarkPeriod, now: o.Now, tables: map[string]*table{}}
 	if b.bookmarks <= 0 {
 		b.bookmarks = BookmarkPeriod
+	}
+	if b.now == nil {
+		b.now = time.Now
 	}
 	b.revision.Store(uint64(time.Now().UnixMicro()))
 	return b
@@ -54,7 +60,7 @@ func (b *Backend) table(prefix string) *table {
 	defer b.mu.Unlock()
 	t, ok := b.tables[prefix]
 	if !ok {
-		t = newTable(&b.revision)
+		t = newTable(&b.revision, b.now)
 		b.tables[prefix] = t
 	}
 	return t

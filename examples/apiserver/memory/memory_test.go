@@ -160,15 +160,18 @@ func TestStorage(t *testing.T) {
 		}
 	})
 	t.Run("STK-4 objects with a time to live go", func(t *testing.T) {
-		s := newStore(memory.Options{})
+		now := time.Unix(0, 0)
+		s := newStore(memory.Options{Now: func() time.Time { return now }})
 		_ = s.create("short", "1", 1)
-		deadline := time.Now().Add(5 * time.Second)
-		for i := 0; len(s.list(t, "1").Items) > 0 && time.Now().Before(deadline); i++ {
-			_ = s.create(fmt.Sprint("later", i), "2", 0) // writes are when what is due is removed
-			time.Sleep(50 * time.Millisecond)
-		}
-		if left := s.list(t, "1").Items; len(left) != 0 {
-			t.Errorf("left: %v", left)
+		for _, step := range []struct {
+			after time.Duration
+			left  int
+		}{{time.Second - 1, 1}, {1, 0}} {
+			now = now.Add(step.after)
+			_ = s.create(now.String(), "2", 0) // writes are when what is due is removed
+			if left := s.list(t, "1").Items; len(left) != step.left {
+				t.Errorf("%v after the epoch are left: %v, want %d", now.Sub(time.Unix(0, 0)), left, step.left)
+			}
 		}
 	})
 	t.Run("STK-4 a revision of the future is refused", func(t *testing.T) {

@@ -38,6 +38,7 @@ type expiry struct {
 // table holds the objects of one resource and its recent history.
 type table struct {
 	revision *atomic.Uint64 // shared by all tables; grows only under some table's lock
+	now      func() time.Time
 
 	mu       sync.RWMutex
 	items    map[string]item
@@ -47,9 +48,10 @@ type table struct {
 	changed  chan struct{} // closed and replaced at each change
 }
 
-func newTable(revision *atomic.Uint64) *table {
+func newTable(revision *atomic.Uint64, now func() time.Time) *table {
 	return &table{
 		revision: revision,
+		now:      now,
 		items:    map[string]item{},
 		dropped:  revision.Load(),
 		changed:  make(chan struct{}),
@@ -87,7 +89,7 @@ func (t *table) list(match func(key string) bool) ([]item, uint64) {
 func (t *table) swap(key string, expected uint64, object runtime.Object, ttl uint64) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.expire(time.Now())
+	t.expire(t.now())
 	current := t.items[key]
 	if current.revision != expected {
 		return false, nil
@@ -111,7 +113,7 @@ func (t *table) put(key string, object runtime.Object, ttl uint64) error {
 	}
 	t.items[key] = item{object: object, revision: c.revision, ttl: ttl}
 	if ttl > 0 {
-		t.expiring = append(t.expiring, expiry{key, c.revision, time.Now().Add(time.Duration(ttl) * time.Second)})
+		t.expiring = append(t.expiring, expiry{key, c.revision, t.now().Add(time.Duration(ttl) * time.Second)})
 	}
 	t.record(c)
 	return nil
