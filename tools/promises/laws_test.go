@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lanyard-dev/lanyard/tools/apilist"
 	"github.com/lanyard-dev/lanyard/tools/house"
+	"github.com/lanyard-dev/lanyard/tools/testrun"
 )
 
 // parses matches the verbs whose functions turn outside text into values.
@@ -37,12 +37,17 @@ func TestLaws(t *testing.T) {
 		}
 	})
 	t.Run("MOD-4 the race detector is on", func(t *testing.T) {
-		info, ok := debug.ReadBuildInfo()
-		if !ok {
-			t.Fatal("no build information")
-		}
-		if !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-			t.Error("this test runs without -race")
+		h := open(t)
+		for _, m := range h.Select(house.Library, house.Tool, house.Examples) {
+			commands, err := testrun.Commands(h, []house.Module{m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range commands {
+				if !slices.Contains(args, "-race") {
+					t.Errorf("the tests of %s run without it: go %s", m.Dir, strings.Join(args, " "))
+				}
+			}
 		}
 	})
 }

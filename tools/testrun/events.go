@@ -15,7 +15,7 @@ type event struct {
 	ImportPath string
 	Test       string
 	Output     string
-	Elapsed    float64
+	Elapsed    float64 // seconds
 }
 
 // maxOutput bounds what is kept of one test's output until its end is known.
@@ -23,7 +23,7 @@ const maxOutput = 256 << 10 // 256 KiB
 
 // reader turns the events of one `go test -json` into outcomes, and prints for
 // people: a line for each package, and the whole output of what failed or was
-// skipped.
+// skipped. What belongs together is one call of Write.
 type reader struct {
 	print    io.Writer
 	outcomes []Outcome
@@ -102,7 +102,7 @@ func (r *reader) end(e event) {
 		return
 	}
 	r.tests[e.Package]++
-	r.outcomes = append(r.outcomes, Outcome{e.Package, e.Test, Result(e.Action)})
+	r.outcomes = append(r.outcomes, Outcome{e.Package, e.Test, Result(e.Action), e.Elapsed})
 	if e.Action != "pass" {
 		fmt.Fprint(r.print, text)
 	}
@@ -113,10 +113,14 @@ func (r *reader) endPackage(e event, text string) {
 	case e.Action == "fail":
 		fmt.Fprintf(r.print, "FAIL  %-70s %6.1fs\n%s", e.Package, e.Elapsed, text)
 		if !r.failedTest(e.Package) {
-			r.outcomes = append(r.outcomes, Outcome{Package: e.Package, Result: Failed})
+			r.outcomes = append(r.outcomes, Outcome{Package: e.Package, Result: Failed, Seconds: e.Elapsed})
 		}
 	case r.tests[e.Package] > 0:
-		fmt.Fprintf(r.print, "ok    %-70s %6.1fs  %d tests\n", e.Package, e.Elapsed, r.tests[e.Package])
+		cached := ""
+		if strings.Contains(text, "\t(cached)") {
+			cached = ", cached"
+		}
+		fmt.Fprintf(r.print, "ok    %-70s %6.1fs  %d tests%s\n", e.Package, e.Elapsed, r.tests[e.Package], cached)
 	}
 }
 

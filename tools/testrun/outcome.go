@@ -2,7 +2,12 @@
 // ran, and keeps the outcome of each test for the trace.
 package testrun
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Result is what became of a test or subtest.
 type Result string
@@ -20,6 +25,7 @@ type Outcome struct {
 	Package string
 	Test    string
 	Result  Result
+	Seconds float64 // that the test took, its subtests included
 }
 
 // Counts adds up outcomes.
@@ -47,4 +53,18 @@ func Count(outcomes []Outcome, strict bool) Counts {
 // String is the closing line of a run.
 func (c Counts) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped)
+}
+
+// Slowest returns the n slowest tests that have no subtests of their own among the
+// outcomes, the slowest first.
+func Slowest(outcomes []Outcome, n int) []Outcome {
+	parents := map[string]bool{}
+	for _, o := range outcomes {
+		if i := strings.LastIndex(o.Test, "/"); i >= 0 {
+			parents[o.Package+" "+o.Test[:i]] = true
+		}
+	}
+	leaves := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return parents[o.Package+" "+o.Test] })
+	slices.SortStableFunc(leaves, func(a, b Outcome) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return leaves[:min(n, len(leaves))]
 }

@@ -17,7 +17,7 @@ type record struct {
 	Outcomes []Outcome
 }
 
-// Records keeps the outcomes of the last run of each module in a folder.
+// Records keeps the outcomes of the last run of each module in a directory.
 type Records struct {
 	dir string
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
@@ -18,13 +19,9 @@ type Options struct {
 	Flags []string  // further flags of go test
 }
 
-// group is a set of modules that one go command tests.
-type group struct {
-	modules []house.Module
-	dir     string // below the root
-	env     []string
-	flags   []string
-}
+// sideBySide is how many go commands run at once: while the tests of one wait for
+// real processes, the other uses the cores.
+const sideBySide = 2
 
 // Run tests the modules and records the outcome of each. The error is about the
 // running; failed tests are in the outcomes.
@@ -37,67 +34,59 @@ func Run(h *house.House, modules []house.Module, o Options) ([]Outcome, error) {
 		}
 		digests[m.Dir] = digest
 	}
-	var all []Outcome
-	for _, g := range groups(modules) {
-		outcomes, err := g.run(h, o)
-		if err != nil {
+	all, err := runAll(h, modules, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range modules {
+		if err := OpenRecords(h).Save(m, digests[m.Dir], of(m, h.Modules, all)); err != nil {
 			return nil, err
 		}
-		for _, m := range g.modules {
-			if err := OpenRecords(h).Save(m, digests[m.Dir], of(m, h.Modules, outcomes)); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, outcomes...)
 	}
 	return all, nil
 }
 
-// groups puts the published modules into one go command, which then fills all
-// cores; the examples run real containers, so their packages run one after the
-// other and never from the cache; modules outside the workspace run each alone,
-// the tools never from the cache because they read the whole tree.
-func groups(modules []house.Module) []group {
-	var published, examples group
-	var alone []group
-	for _, m := range modules {
-		switch {
-		case m.Published():
-			published.modules = append(published.modules, m)
-		case m.Kind == house.Examples:
-			examples.modules = append(examples.modules, m)
-		default:
-			g := group{modules: []house.Module{m}, dir: m.Dir, env: []string{"GOWORK=off"}}
-			if m.Kind == house.Tools {
-				g.flags = []string{"-count=1"}
-			}
-			alone = append(alone, g)
-		}
+func runAll(h *house.House, modules []house.Module, o Options) ([]Outcome, error) {
+	todo, err := groups(h, modules)
+	if err != nil {
+		return nil, err
 	}
-	examples.flags = []string{"-count=1", "-p=1"}
-	var out []group
-	for _, g := range append([]group{published, examples}, alone...) {
-		if len(g.modules) > 0 {
-			out = append(out, g)
-		}
+	o.Print = &together{to: o.Print}
+	outcomes, errs := make([][]Outcome, len(todo)), make([]error, len(todo))
+	slots := make(chan struct{}, sideBySide)
+	var running sync.WaitGroup
+	for i, g := range todo {
+		slots <- struct{}{} // taken here, so that groups start in their order
+		running.Go(func() {
+			defer func() { <-slots }()
+			outcomes[i], errs[i] = g.run(h, o)
+		})
 	}
-	return out
+	running.Wait()
+	var all []Outcome
+	for _, some := range outcomes {
+		all = append(all, some...)
+	}
+	return all, errors.Join(errs...)
+}
+
+// together lets several commands write, one call after the other.
+type together struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *together) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(p)
 }
 
 // timeout bounds one package's tests.
 const timeout = "30m"
 
 func (g group) run(h *house.House, o Options) ([]Outcome, error) {
-	args := append([]string{"test", "-race", "-json", "-timeout=" + timeout}, g.flags...)
-	args = append(args, o.Flags...)
-	for _, m := range g.modules {
-		if g.dir == "" {
-			args = append(args, m.Path()+"/...")
-		} else {
-			args = append(args, "./...")
-		}
-	}
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", g.args(o.Flags...)...)
 	cmd.Dir = filepath.Join(h.Root, g.dir)
 	cmd.Env = append(os.Environ(), append(g.env, "LANYARD_BIN="+filepath.Join(h.Root, ".build", "bin"))...)
 	cmd.Stderr = o.Print

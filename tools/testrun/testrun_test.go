@@ -11,7 +11,7 @@ func TestReader(t *testing.T) {
 	err := r.readAll(strings.NewReader(`not an event
 {"Action":"output","Package":"p","Test":"TestA","Output":"noise of a good test\n"}
 {"Action":"pass","Package":"p","Test":"TestA/ENV-1_x"}
-{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestA","Elapsed":2.5}
 {"Action":"output","Package":"p","Test":"TestB","Output":"why B failed\n"}
 {"Action":"fail","Package":"p","Test":"TestB"}
 {"Action":"output","Package":"p","Test":"TestC","Output":"needs root\n"}
@@ -31,6 +31,9 @@ func TestReader(t *testing.T) {
 	}
 	if got := Count(r.outcomes, true); got != (Counts{Passed: 2, Failed: 3}) {
 		t.Errorf("Count of a strict run = %v, want the skip among the failures", got)
+	}
+	if got := r.outcomes[1]; got != (Outcome{"p", "TestA", Passed, 2.5}) {
+		t.Errorf("the outcome of TestA is %v, want 2.5 seconds", got)
 	}
 	for _, text := range []string{"not an event", "why B failed", "needs root", "q.go:1: broken"} {
 		if !strings.Contains(said.String(), text) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
@@ -12,7 +13,11 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/trace"
 )
 
+// errFailed is returned where the outcomes say more than an error can.
 var errFailed = errors.New("not all tests passed")
+
+// slowest is how many of the slowest tests a run names.
+const slowest = 10
 
 // test runs the tests of the given modules, or of all, and closes with a count.
 func test(h *house.House, args []string) error {
@@ -20,6 +25,7 @@ func test(h *house.House, args []string) error {
 	if err != nil {
 		return err
 	}
+	started := time.Now()
 	outcomes, err := testrun.Run(h, modules, testrun.Options{Print: os.Stdout})
 	if err != nil {
 		return err
@@ -30,6 +36,10 @@ func test(h *house.House, args []string) error {
 			fmt.Printf("skipped, which is a failure under CI=true: %s %s\n", o.Package, o.Test)
 		}
 	}
+	for _, o := range testrun.Slowest(outcomes, slowest) {
+		fmt.Printf("slow  %6.1fs  %s %s\n", o.Seconds, strings.TrimPrefix(o.Package, house.Prefix+"/"), o.Test)
+	}
+	fmt.Printf("took  %v\n", time.Since(started).Round(time.Second))
 	counts := testrun.Count(outcomes, strict)
 	fmt.Println(counts)
 	if counts.Failed > 0 || counts.Passed == 0 {
