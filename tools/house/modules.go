@@ -163,6 +163,19 @@ func (h *House) Module(dir string) (Module, error) {
 	return Module{}, fmt.Errorf("%q is not in %s", dir, ListFile)
 }
 
+// Owner returns the directory of the module that contains the package, and false
+// where it is nobody's in the house.
+func (h *House) Owner(pkg string) (string, bool) {
+	owner := ""
+	for _, m := range h.Modules {
+		inside := pkg == m.Path() || strings.HasPrefix(pkg, m.Path()+"/")
+		if inside && len(m.Dir) > len(owner) {
+			owner = m.Dir
+		}
+	}
+	return owner, owner != ""
+}
+
 // Siblings returns the modules of the house that m requires.
 func (h *House) Siblings(m Module) ([]Module, error) {
 	mod, err := h.modFile(m)

@@ -43,11 +43,22 @@ func exported(t *testing.T, h *house.House, m house.Module) []*apilist.Package {
 	return packages
 }
 
-// goLines returns the lines that a go command prints in a folder of the tree.
+// goLines returns the lines that a go command prints in a directory of the tree.
 func goLines(t *testing.T, h *house.House, dir string, args ...string) []string {
 	t.Helper()
+	return goLinesIn(t, filepath.Join(h.Root, dir), h.WorkEnv(), args...)
+}
+
+// goLinesFor is goLines at the root, for another system.
+func goLinesFor(t *testing.T, h *house.House, system string, args ...string) []string {
+	t.Helper()
+	return goLinesIn(t, h.Root, append(h.WorkEnv(), "GOOS="+system), args...)
+}
+
+func goLinesIn(t *testing.T, dir string, env []string, args ...string) []string {
+	t.Helper()
 	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Env = filepath.Join(h.Root, dir), h.WorkEnv()
+	cmd.Dir, cmd.Env = dir, env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -79,7 +79,8 @@ func TestSlowest(t *testing.T) {
 		{"p", "TestA/slow", Passed, 3},
 		{"p", "TestA", Passed, 4},
 		{"p", "TestB", Passed, 2},
-	}, 2)
+		{"p", "TestC", Passed, 0.5},
+	}, 3)
 	if len(got) != 2 || got[0].Test != "TestA/slow" || got[1].Test != "TestB" {
 		t.Errorf("Slowest = %v, want TestA/slow and TestB", got)
 	}

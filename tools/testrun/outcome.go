@@ -55,8 +55,8 @@ func (c Counts) String() string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.Passed, c.Failed, c.Skipped)
 }
 
-// Slowest returns the n slowest tests that have no subtests of their own among the
-// outcomes, the slowest first.
+// Slowest returns the n slowest tests without subtests that took a second or more,
+// the slowest first.
 func Slowest(outcomes []Outcome, n int) []Outcome {
 	parents := map[string]bool{}
 	for _, o := range outcomes {
@@ -64,7 +64,9 @@ func Slowest(outcomes []Outcome, n int) []Outcome {
 			parents[o.Package+" "+o.Test[:i]] = true
 		}
 	}
-	leaves := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool { return parents[o.Package+" "+o.Test] })
+	leaves := slices.DeleteFunc(slices.Clone(outcomes), func(o Outcome) bool {
+		return o.Seconds < 1 || parents[o.Package+" "+o.Test]
+	})
 	slices.SortStableFunc(leaves, func(a, b Outcome) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return leaves[:min(n, len(leaves))]
 }

@@ -39,7 +39,7 @@ func Run(h *house.House, modules []house.Module, o Options) ([]Outcome, error) {
 		return nil, err
 	}
 	for _, m := range modules {
-		if err := OpenRecords(h).Save(m, digests[m.Dir], of(m, h.Modules, all)); err != nil {
+		if err := OpenRecords(h).Save(m, digests[m.Dir], of(h, m, all)); err != nil {
 			return nil, err
 		}
 	}
@@ -127,23 +127,12 @@ func names(modules []house.Module) string {
 }
 
 // of returns the outcomes of m's own packages: nested modules have their own.
-func of(m house.Module, all []house.Module, outcomes []Outcome) []Outcome {
+func of(h *house.House, m house.Module, outcomes []Outcome) []Outcome {
 	var out []Outcome
 	for _, o := range outcomes {
-		if owner(o.Package, all) == m.Dir {
+		if owner, _ := h.Owner(o.Package); owner == m.Dir {
 			out = append(out, o)
 		}
 	}
 	return out
-}
-
-func owner(pkg string, all []house.Module) string {
-	best := ""
-	for _, m := range all {
-		inside := pkg == m.Path() || strings.HasPrefix(pkg, m.Path()+"/")
-		if inside && len(m.Dir) > len(best) {
-			best = m.Dir
-		}
-	}
-	return best
 }
