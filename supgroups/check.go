@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// CheckPasswd reads a whole passwd file and returns every row that Resolve would skip, were it asked for that row's user.
-// Memory is constant. The error is the reader's.
+// CheckPasswd reads a whole passwd file and returns the rows that Resolve would skip if it was asked for their user. It
+// needs constant memory. The error is the reader's.
 func CheckPasswd(r io.Reader) (Skipped, error) { return check(r, "passwd", 2) }
 
-// CheckGroup does for a group file what CheckPasswd does for a passwd file.
+// CheckGroup is CheckPasswd for a group file.
 func CheckGroup(r io.Reader) (Skipped, error) { return check(r, "group", 1) }
 
 func check(r io.Reader, name string, ids int) (Skipped, error) {
@@ -38,7 +38,7 @@ func (t *checkTable) rows(block []byte, line int) (done bool) {
 }
 
 func (t *checkTable) row(b []byte, open bool, line int) {
-	if _, fault := parseRow(b, open, t.ids); fault != FaultNone {
+	if _, fault := parseRow(b, open, t.ids); fault != faultNone {
 		t.skipped.add(line, fault)
 	}
 }

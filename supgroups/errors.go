@@ -6,11 +6,11 @@ import (
 )
 
 var (
-	// ErrUnknownPolicy means a policy that is neither Merge nor Strict. It is never taken for Merge.
+	// ErrUnknownPolicy means a policy that is neither PolicyMerge nor PolicyStrict. It is never treated as PolicyMerge.
 	ErrUnknownPolicy = errors.New("unknown supplemental groups policy")
-	// ErrGroupWithoutUser means that a primary group was given and no user.
+	// ErrGroupWithoutUser means that a primary group was given without a user.
 	ErrGroupWithoutUser = errors.New("group without a user")
-	// ErrUserSyntax means a user string that is none of the six OCI forms, or longer than a name may be.
+	// ErrUserSyntax means a user string in none of the six OCI forms, or a name longer than MaxNameBytes.
 	ErrUserSyntax = errors.New("malformed user string")
 	// ErrIDRange means an ID outside 0 to MaxID. The error is an *IDError.
 	ErrIDRange = errors.New("id out of range")

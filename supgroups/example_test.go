@@ -22,7 +22,7 @@ func ExampleResolve() {
 	for _, g := range who.Groups {
 		fmt.Println(g)
 	}
-	fmt.Println("Strict:", who.Under(supgroups.Strict).GIDs())
+	fmt.Println("Strict:", who.Under(supgroups.PolicyStrict).GIDs())
 	fmt.Println("nobody asked for:", who.Unasked())
 	// Output:
 	// 1000 (primary group)

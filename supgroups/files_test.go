@@ -88,7 +88,7 @@ func faults(files ...supgroups.Skipped) string {
 	var out []string
 	for _, f := range files {
 		for _, r := range f.First {
-			out = append(out, r.Fault.String())
+			out = append(out, r.Kind.String())
 		}
 	}
 	return strings.Join(out, ", ")
@@ -98,11 +98,11 @@ func TestReports(t *testing.T) {
 	t.Run("GRP-7 reports are counted and the first few kept, with their lines", func(t *testing.T) {
 		group := "# comment\n" + strings.Repeat("g:x:bad:alice\nfine:x:7:bob\n", 20)
 		id := resolve(t, supgroups.Request{RunAsUsername: "alice"}, "alice:x:5:5::/:\n", group)
-		if id.Group.Rows != 20 || len(id.Group.First) != supgroups.MaxReports {
-			t.Fatalf("skipped %d, kept %d, want 20 and %d", id.Group.Rows, len(id.Group.First), supgroups.MaxReports)
+		if id.Group.Rows != 20 || len(id.Group.First) != supgroups.MaxFaults {
+			t.Fatalf("skipped %d, kept %d, want 20 and %d", id.Group.Rows, len(id.Group.First), supgroups.MaxFaults)
 		}
 		for i, r := range id.Group.First {
-			if want := (supgroups.Report{Line: 2 + 2*i, Fault: supgroups.FaultNotNumber}); r != want {
+			if want := (supgroups.Fault{Line: 2 + 2*i, Kind: supgroups.FaultNotNumber}); r != want {
 				t.Errorf("First[%d] = %+v, want %+v", i, r, want)
 			}
 		}
@@ -171,7 +171,7 @@ func TestReaders(t *testing.T) {
 		}
 	})
 	t.Run("GRP-2 under Strict the group file is not even read", func(t *testing.T) {
-		req := supgroups.Request{RunAsUsername: "alice", Policy: supgroups.Strict}
+		req := supgroups.Request{RunAsUsername: "alice", Policy: supgroups.PolicyStrict}
 		id, err := supgroups.Resolve(req, strings.NewReader(kepPasswd), iotest.ErrReader(broken))
 		if err != nil || len(id.Groups) != 1 {
 			t.Errorf("Resolve(…) = %v, %v, want the primary group alone", id, err)

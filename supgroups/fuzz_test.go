@@ -15,7 +15,7 @@ func FuzzPasswd(f *testing.F) {
 		f.Add(seed(c.passwd), "", int64(c.uid))
 	}
 	f.Fuzz(func(t *testing.T, passwd, name string, uid int64) {
-		req := supgroups.Request{Policy: supgroups.Strict, RunAsUsername: name, RunAsUser: &uid}
+		req := supgroups.Request{Policy: supgroups.PolicyStrict, RunAsUsername: name, RunAsUser: &uid}
 		if uid < 0 {
 			req.RunAsUser = nil
 		}

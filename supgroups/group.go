@@ -64,9 +64,9 @@ func (t *groupTable) lists(r row, hit int) bool {
 }
 
 // use takes a row, and reports whether it would have counted but for its fault.
-func (t *groupTable) use(r row, lists bool, fault Fault) (skipped bool) {
+func (t *groupTable) use(r row, lists bool, fault FaultKind) (skipped bool) {
 	named := !t.found && t.name.text != "" && string(r.name) == t.name.text
-	if fault != FaultNone {
+	if fault != faultNone {
 		return named || lists
 	}
 	if named {

@@ -32,7 +32,7 @@ func isNumber(s string) bool {
 }
 
 // rowID reads an ID of a row: decimal digits and nothing else.
-func rowID(b []byte) (id uint32, fault Fault) {
+func rowID(b []byte) (id uint32, fault FaultKind) {
 	if len(b) == 0 {
 		return 0, FaultNotNumber
 	}
@@ -47,5 +47,5 @@ func rowID(b []byte) (id uint32, fault Fault) {
 	if n > MaxID {
 		return 0, FaultIDRange
 	}
-	return uint32(n), FaultNone
+	return uint32(n), faultNone
 }

@@ -38,7 +38,7 @@ type Identity struct {
 	UserFrom, GroupFrom Source
 	// Groups are ascending by ID, each ID once, GID always among them.
 	Groups []Group
-	// Passwd and Group tell what was skipped in the two files, up to where reading stopped.
+	// Passwd and Group are the rows skipped in the two files, up to where reading stopped.
 	Passwd, Group Skipped
 }
 
@@ -51,8 +51,8 @@ func (id Identity) GIDs() []uint32 {
 	return gids
 }
 
-// Unasked returns the groups that come from the image's group file alone, ascending: those Strict takes away. It is nil
-// when there are none.
+// Unasked returns the groups that come from the image's group file alone, ascending: those that PolicyStrict takes away.
+// It is nil when there are none.
 func (id Identity) Unasked() []Group {
 	var out []Group
 	for _, g := range id.Groups {
@@ -63,11 +63,11 @@ func (id Identity) Unasked() []Group {
 	return out
 }
 
-// Under returns what the same process would be under policy p, given an Identity resolved under Merge. The result does
-// not share Groups with id. Under(Merge) is a copy.
+// Under returns the identity of the same process under policy p, given one resolved under PolicyMerge. The result does not
+// share Groups with id. Under(PolicyMerge) is a copy.
 func (id Identity) Under(p Policy) Identity {
 	groups := slices.Clone(id.Groups)
-	if p == Strict {
+	if p == PolicyStrict {
 		groups = groups[:0]
 		for _, g := range id.Groups {
 			if g.Origin &^= OriginImage; g.Origin != 0 {

@@ -72,7 +72,7 @@ func TestLargeFiles(t *testing.T) {
 		if !errors.Is(err, supgroups.ErrTooManyGroups) {
 			t.Errorf("Resolve(…) = %v, want ErrTooManyGroups", err)
 		}
-		_, err = supgroups.Resolve(supgroups.Request{RunAsUsername: "alice", Policy: supgroups.Strict}, strings.NewReader(kepPasswd), strings.NewReader(group.String()))
+		_, err = supgroups.Resolve(supgroups.Request{RunAsUsername: "alice", Policy: supgroups.PolicyStrict}, strings.NewReader(kepPasswd), strings.NewReader(group.String()))
 		if err != nil {
 			t.Errorf("Resolve(Strict) = %v, want no error", err)
 		}

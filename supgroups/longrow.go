@@ -5,7 +5,7 @@ import "bytes"
 // longRow is a group row longer than a block, while it is being read.
 type longRow struct {
 	row   row
-	fault Fault
+	fault FaultKind
 	line  int
 	list  memberList
 }

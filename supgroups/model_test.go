@@ -90,7 +90,7 @@ func resolveModel(req supgroups.Request, passwd, group string) model {
 	if req.FSGroup != nil {
 		m.groups = append(m.groups, uint32(*req.FSGroup))
 	}
-	if req.Policy == supgroups.Merge && name != "" {
+	if req.Policy == supgroups.PolicyMerge && name != "" {
 		m.groups = append(m.groups, modelMemberships(group, name)...)
 	}
 	slices.Sort(m.groups)

@@ -9,19 +9,19 @@ import (
 type Origin uint8
 
 const (
-	// OriginPrimary: it is the primary group, which is always among the supplementary ones.
+	// OriginPrimary means that it is the primary group, which is always among the supplementary ones.
 	OriginPrimary Origin = 1 << iota
-	// OriginRequested: the request's SupplementalGroups has it.
+	// OriginRequested means that the request's SupplementalGroups names it.
 	OriginRequested
-	// OriginFSGroup: it is the request's FSGroup.
+	// OriginFSGroup means that it is the request's FSGroup.
 	OriginFSGroup
-	// OriginImage: the image's group file lists the primary user as a member.
+	// OriginImage means that the image's group file lists the primary user as a member.
 	OriginImage
 )
 
 var originNames = [...]string{"primary group", "requested", "fsGroup", "image group"}
 
-// Has reports whether o holds every reason in x.
+// Has reports whether o contains every reason in x.
 func (o Origin) Has(x Origin) bool { return o&x == x }
 
 // String lists the reasons in a fixed order, such as "primary group, image group"; "" for none.
@@ -39,18 +39,18 @@ func (o Origin) String() string {
 type Source uint8
 
 const (
-	// SourceRuntimeDefault: nobody; the runtime starts as root, and a user that no passwd row lists gets group 0.
+	// SourceRuntimeDefault means nobody: the runtime starts as root, and a user without a passwd row gets group 0.
 	SourceRuntimeDefault Source = iota
-	// SourceRunAsUsername: the request's RunAsUsername.
+	// SourceRunAsUsername means the request's RunAsUsername.
 	SourceRunAsUsername
-	// SourceRunAsUser: the request's RunAsUser.
+	// SourceRunAsUser means the request's RunAsUser.
 	SourceRunAsUser
-	// SourceRunAsGroup: the request's RunAsGroup.
+	// SourceRunAsGroup means the request's RunAsGroup.
 	SourceRunAsGroup
-	// SourceImageUser: the user string of the image's configuration.
+	// SourceImageUser means the user string of the image's configuration.
 	SourceImageUser
-	// SourcePasswd: the user's row in the image's passwd file. An image can choose any primary group this way, under
-	// Strict too.
+	// SourcePasswd means the user's row in the image's passwd file. An image can choose any primary group this way, even
+	// under PolicyStrict.
 	SourcePasswd
 )
 

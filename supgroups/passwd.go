@@ -28,7 +28,7 @@ func (t *passwdTable) rows(block []byte, line int) (done bool) {
 	t.find.reset()
 	for i := t.find.seek(block, 0); i < len(block); {
 		start, end, next := rowAround(block, i)
-		if fault := t.row(block[start:end], false); fault != FaultNone {
+		if fault := t.row(block[start:end], false); fault != faultNone {
 			t.skipped.add(lineAt(block, start, line), fault)
 		}
 		if t.found {
@@ -40,12 +40,12 @@ func (t *passwdTable) rows(block []byte, line int) (done bool) {
 }
 
 // row takes a row and returns its fault, if it is the user's and has one.
-func (t *passwdTable) row(b []byte, open bool) Fault {
+func (t *passwdTable) row(b []byte, open bool) FaultKind {
 	r, fault := parseRow(b, open, 2)
 	if !t.matches(r) {
-		return FaultNone
+		return faultNone
 	}
-	if fault == FaultNone {
+	if fault == faultNone {
 		t.found, t.name, t.uid, t.gid = true, string(r.name), r.id[0], r.id[1]
 	}
 	return fault
@@ -60,7 +60,7 @@ func (t *passwdTable) matches(r row) bool {
 
 // open is all there is to a long row: what this table needs is in the head.
 func (t *passwdTable) open(start []byte, line int) (done bool) {
-	if fault := t.row(start, true); fault != FaultNone {
+	if fault := t.row(start, true); fault != faultNone {
 		t.skipped.add(line, fault)
 	}
 	return t.found

@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// Request is what the pod, the kubelet and the image's configuration ask for. Its zero value is a container with no
-// wishes: root, under Merge.
+// Request is what the pod, the kubelet and the image's configuration ask for. Its zero value asks for nothing: root, under
+// PolicyMerge.
 type Request struct {
-	// Policy is Merge unless set.
+	// Policy is PolicyMerge unless set.
 	Policy Policy
-	// RunAsUsername is the primary user's name, or an ID in decimal; it wins over RunAsUser. It never holds a group.
+	// RunAsUsername is the primary user's name, or an ID in decimal; it wins over RunAsUser. It never contains a group.
 	RunAsUsername string
 	// RunAsUser is the primary user's ID.
 	RunAsUser *int64
-	// RunAsGroup is the primary group. Without RunAsUser or RunAsUsername it is an error, as CRI has it.
+	// RunAsGroup is the primary group. Without RunAsUser or RunAsUsername it is an error, as in CRI.
 	RunAsGroup *int64
-	// FSGroup is the group of the pod's volumes. A runtime never sees it apart from SupplementalGroups; whoever knows it
-	// sets it here, so that its origin is told apart.
+	// FSGroup is the group of the pod's volumes. CRI sends it as one of the SupplementalGroups; a caller that knows it sets
+	// it here, so that its origin is reported.
 	FSGroup *int64
 	// SupplementalGroups are further groups, in any order; duplicates are harmless.
 	SupplementalGroups []int64

@@ -21,11 +21,11 @@ import (
 // Errors: ErrUnknownPolicy for a policy other than the two; *IDError for a requested ID outside 0 to MaxID;
 // ErrGroupWithoutUser for RunAsGroup without a user; ErrUserSyntax for a malformed user; ErrUnknownUser and
 // ErrUnknownGroup for a name that no usable row has; ErrTooManyGroups beyond MaxGroups; and a reader's own error. With an
-// error the Identity holds nothing but what was skipped so far.
+// error, the Identity contains only what was skipped so far.
 //
 // Source: KEP-3619, SupplementalGroupsPolicy in PodSecurityContext.
 func Resolve(req Request, passwd, group io.Reader) (Identity, error) {
-	if req.Policy > Strict {
+	if req.Policy > PolicyStrict {
 		return Identity{}, fmt.Errorf("%w: %s", ErrUnknownPolicy, req.Policy)
 	}
 	who, err := req.principal()
@@ -69,7 +69,7 @@ func newScan() *scan {
 // readPasswd completes who: the user's ID and name, and the group unless one is asked for.
 func (s *scan) readPasswd(file io.Reader) error {
 	who, t := &s.who, &s.passwd
-	needed := s.req.Policy == Merge || who.group.IsZero() || !who.user.Numeric
+	needed := s.req.Policy == PolicyMerge || who.group.IsZero() || !who.user.Numeric
 	if file != nil && needed {
 		t.set(who.user)
 		if err := s.feeder.feed(file, t); err != nil {
@@ -95,7 +95,7 @@ func (s *scan) readGroup(file io.Reader) error {
 	who, t := &s.who, &s.group
 	t.name.text = who.group.Name
 	// A name with a comma cannot be in a list that is split at commas.
-	if s.req.Policy == Merge && !strings.Contains(who.user.Name, ",") {
+	if s.req.Policy == PolicyMerge && !strings.Contains(who.user.Name, ",") {
 		t.member.text = who.user.Name
 	}
 	if file != nil && (t.name.text != "" || t.member.text != "") {

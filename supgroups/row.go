@@ -12,7 +12,7 @@ type row struct {
 // parseRow reads the first fields of b: a name, a password, and one or two IDs. An open row has more bytes than b holds.
 // A blank row or a comment is an empty row without a fault. Of several faults the first in the order of their constants is
 // not promised: the name is judged first, then the fields in their order.
-func parseRow(b []byte, open bool, ids int) (row, Fault) {
+func parseRow(b []byte, open bool, ids int) (row, FaultKind) {
 	whole := len(b)
 	b = trimStart(b)
 	lead := whole - len(b)
@@ -20,11 +20,11 @@ func parseRow(b []byte, open bool, ids int) (row, Fault) {
 		b = trimEnd(b)
 	}
 	if len(b) == 0 || b[0] == '#' {
-		return row{}, FaultNone
+		return row{}, faultNone
 	}
 	head, short := b, FaultFields
-	if open || len(b) > MaxRowHead {
-		head, short = b[:min(len(b), MaxRowHead)], FaultLong
+	if open || len(b) > maxRowHead {
+		head, short = b[:min(len(b), maxRowHead)], FaultLong
 	}
 	end := fieldEnd(head, 0)
 	if end == len(head) && short == FaultLong {
@@ -43,7 +43,7 @@ func parseRow(b []byte, open bool, ids int) (row, Fault) {
 			return r, first(fault, short)
 		}
 		id, bad := rowID(head[start:at])
-		if fault = first(fault, bad); bad == FaultNone {
+		if fault = first(fault, bad); bad == faultNone {
 			r.id[r.ids] = id
 			r.ids++
 		}
@@ -53,18 +53,18 @@ func parseRow(b []byte, open bool, ids int) (row, Fault) {
 	return r, fault
 }
 
-func nameFault(name []byte) Fault {
+func nameFault(name []byte) FaultKind {
 	switch {
 	case len(name) == 0 || len(name) > MaxNameBytes:
 		return FaultName
 	case name[0] == '+' || name[0] == '-':
 		return FaultNIS
 	}
-	return FaultNone
+	return faultNone
 }
 
-func first(a, b Fault) Fault {
-	if a != FaultNone {
+func first(a, b FaultKind) FaultKind {
+	if a != faultNone {
 		return a
 	}
 	return b

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// MaxRowHead is how many bytes the name, password and IDs of a row may take together. What follows them, a list of
+	// maxRowHead is how many bytes the name, password and IDs of a row may take together. What follows them, a list of
 	// members for example, may have any length.
-	MaxRowHead = 1 << 10 // 1 KiB
+	maxRowHead = 1 << 10 // 1 KiB
 
 	// blockBytes is what is held of a file at a time: most rows are seen whole, and a block stays in the first-level
 	// cache.
@@ -24,7 +24,7 @@ const (
 type table interface {
 	// rows takes whole rows, each ending in a newline except perhaps the file's last.
 	rows(block []byte, line int) (done bool)
-	// open takes the first bytes, at least MaxRowHead of them, of a row that is longer than a block.
+	// open takes the first bytes, at least maxRowHead of them, of a row that is longer than a block.
 	open(start []byte, line int) (done bool)
 	// extend takes the next bytes of the open row.
 	extend(part []byte)

@@ -2,26 +2,26 @@ package supgroups
 
 import "fmt"
 
-// MaxReports is how many skipped rows of one file are reported one by one; the rest are only counted.
-const MaxReports = 8
+// maxFaults is how many skipped rows of one file are kept one by one; the others are only counted.
+const maxFaults = 8
 
-// Fault is why a row of /etc/passwd or /etc/group was skipped.
-type Fault uint8
+// FaultKind is the rule that a skipped row of /etc/passwd or /etc/group breaks.
+type FaultKind uint8
 
 const (
-	// FaultNone: the row was used.
-	FaultNone Fault = iota
-	// FaultFields: too few fields; passwd needs four, group three.
+	faultNone FaultKind = iota
+	// FaultFields means too few fields; passwd needs four, group three.
 	FaultFields
-	// FaultName: no name, or one longer than MaxNameBytes.
+	// FaultName means no name, or one longer than MaxNameBytes.
 	FaultName
-	// FaultNotNumber: an ID is empty or not decimal digits.
+	// FaultNotNumber means that an ID is empty or not decimal digits.
 	FaultNotNumber
-	// FaultIDRange: an ID exceeds MaxID.
+	// FaultIDRange means that an ID exceeds MaxID.
 	FaultIDRange
-	// FaultNIS: the name begins with + or -, which other systems read as a directive.
+	// FaultNIS means that the name begins with + or -, which other systems read as a directive.
 	FaultNIS
-	// FaultLong: name, password and IDs do not end within the row's first MaxRowHead bytes.
+	// FaultLong means that name, password and IDs do not end within the first 1 KiB of the row. The list of members that
+	// follows them may have any length.
 	FaultLong
 )
 
@@ -29,35 +29,35 @@ var faultNames = [...]string{
 	"used", "too few fields", "no usable name", "id is not a number", "id out of range", "NIS directive", "row head too long",
 }
 
-// String returns a few words, such as "id out of range".
-func (f Fault) String() string {
-	if int(f) < len(faultNames) {
-		return faultNames[f]
+// String returns a few words, such as "id out of range"; "used" for the zero FaultKind, which no Fault has.
+func (k FaultKind) String() string {
+	if int(k) < len(faultNames) {
+		return faultNames[k]
 	}
-	return fmt.Sprintf("Fault(%d)", uint8(f))
+	return fmt.Sprintf("FaultKind(%d)", uint8(k))
 }
 
-// Report is one skipped row. It holds none of the row's text.
-type Report struct {
+// Fault is one skipped row: its place and the rule it breaks. It contains none of the row's text.
+type Fault struct {
 	// Line counts from 1.
 	Line int
-	// Fault is never FaultNone.
-	Fault Fault
+	// Kind is the first broken rule that was found.
+	Kind FaultKind
 }
 
-// Skipped tells which rows of one file were not used though they were about the user or the group in question: from
-// Resolve, rows that have the user's name or ID, the group's name, or the user among their members. CheckPasswd and
-// CheckGroup tell it of whole files. Comments and blank lines are not among them.
+// Skipped describes the rows of one file that were not used: from Resolve, only rows about the user or group in question,
+// which are those with the user's name or ID, with the group's name, or with the user among their members; from CheckPasswd
+// and CheckGroup, all such rows of a file. Comments and blank lines are not counted.
 type Skipped struct {
 	// Rows is how many were skipped.
 	Rows int
-	// First holds the first MaxReports of them, in the file's order; nil when none were skipped.
-	First []Report
+	// First has the first eight of them, in the file's order; nil when none were skipped.
+	First []Fault
 }
 
-func (s *Skipped) add(line int, f Fault) {
+func (s *Skipped) add(line int, kind FaultKind) {
 	s.Rows++
-	if len(s.First) < MaxReports {
-		s.First = append(s.First, Report{Line: line, Fault: f})
+	if len(s.First) < maxFaults {
+		s.First = append(s.First, Fault{Line: line, Kind: kind})
 	}
 }

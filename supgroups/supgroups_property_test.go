@@ -71,7 +71,7 @@ func drawRequest(t *rapid.T) supgroups.Request {
 	id := rapid.SampledFrom([]int64{0, 1, 5, 1000, 10000, 2147483647})
 	maybe := func(label string) *int64 { return rapid.Ptr(id, true).Draw(t, label) }
 	req := supgroups.Request{
-		Policy:             rapid.SampledFrom([]supgroups.Policy{supgroups.Merge, supgroups.Strict}).Draw(t, "policy"),
+		Policy:             rapid.SampledFrom([]supgroups.Policy{supgroups.PolicyMerge, supgroups.PolicyStrict}).Draw(t, "policy"),
 		RunAsGroup:         maybe("group"),
 		FSGroup:            maybe("fsGroup"),
 		SupplementalGroups: rapid.SliceOfN(id, 0, 4).Draw(t, "supplemental"),
@@ -122,8 +122,8 @@ func TestResolveLaws(t *testing.T) {
 			if !ok {
 				return
 			}
-			if !slices.Equal(merge.Under(supgroups.Strict).Groups, strict.Groups) {
-				t.Fatalf("Under(Strict) = %v, want %v", merge.Under(supgroups.Strict).Groups, strict.Groups)
+			if !slices.Equal(merge.Under(supgroups.PolicyStrict).Groups, strict.Groups) {
+				t.Fatalf("Under(Strict) = %v, want %v", merge.Under(supgroups.PolicyStrict).Groups, strict.Groups)
 			}
 			for _, g := range strict.GIDs() {
 				if !slices.Contains(merge.GIDs(), g) {
@@ -133,8 +133,8 @@ func TestResolveLaws(t *testing.T) {
 			if len(merge.Groups)-len(strict.Groups) != len(merge.Unasked()) {
 				t.Fatalf("Unasked() = %v, Merge %v, Strict %v", merge.Unasked(), merge.Groups, strict.Groups)
 			}
-			again := merge.Under(supgroups.Merge)
-			if !reflect.DeepEqual(again, merge) || !reflect.DeepEqual(strict.Under(supgroups.Strict).Groups, strict.Groups) {
+			again := merge.Under(supgroups.PolicyMerge)
+			if !reflect.DeepEqual(again, merge) || !reflect.DeepEqual(strict.Under(supgroups.PolicyStrict).Groups, strict.Groups) {
 				t.Fatalf("Under is not idempotent: %v, %v", again, merge)
 			}
 		})
@@ -191,9 +191,9 @@ func TestResolveLaws(t *testing.T) {
 }
 
 func both(req supgroups.Request, passwd, group string) (merge, strict supgroups.Identity, ok bool) {
-	req.Policy = supgroups.Merge
+	req.Policy = supgroups.PolicyMerge
 	merge, err := supgroups.Resolve(req, strings.NewReader(passwd), strings.NewReader(group))
-	req.Policy = supgroups.Strict
+	req.Policy = supgroups.PolicyStrict
 	strict, err2 := supgroups.Resolve(req, strings.NewReader(passwd), strings.NewReader(group))
 	return merge, strict, err == nil && err2 == nil
 }
@@ -229,7 +229,7 @@ func TestCheckLaws(t *testing.T) {
 					want++
 				}
 			}
-			if err != nil || got.Rows != want || len(got.First) != min(want, supgroups.MaxReports) {
+			if err != nil || got.Rows != want || len(got.First) != min(want, supgroups.MaxFaults) {
 				t.Fatalf("CheckPasswd(%q) = %+v, %v, want %d rows", text, got, err, want)
 			}
 		})

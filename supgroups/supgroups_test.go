@@ -45,7 +45,7 @@ func TestKEPExample(t *testing.T) {
 	})
 	t.Run("GRP-9 GRP-2 Strict does not", func(t *testing.T) {
 		strict := req
-		strict.Policy = supgroups.Strict
+		strict.Policy = supgroups.PolicyStrict
 		checkIdentity(t, resolve(t, strict, kepPasswd, kepGroup), 1000, 1000, 1000, 60000)
 	})
 	t.Run("GRP-1 an fsGroup counts as asked for under both policies", func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestKEPExample(t *testing.T) {
 		with.FSGroup = ptr(70000)
 		id := resolve(t, with, kepPasswd, kepGroup)
 		checkIdentity(t, id, 1000, 1000, 1000, 50000, 60000, 70000)
-		checkIdentity(t, id.Under(supgroups.Strict), 1000, 1000, 1000, 60000, 70000)
+		checkIdentity(t, id.Under(supgroups.PolicyStrict), 1000, 1000, 1000, 60000, 70000)
 		if got := id.Groups[3].String(); got != "70000 (fsGroup)" {
 			t.Errorf("Groups[3] = %s", got)
 		}
@@ -75,7 +75,7 @@ func TestPrimaryUser(t *testing.T) {
 		from     supgroups.Source
 	}{
 		{"GRP-3 nobody asked for a user: root, with its memberships", supgroups.Request{}, 0, 0, []uint32{0, 10}, supgroups.SourceRuntimeDefault},
-		{"GRP-3 GRP-5 the same under Strict keeps the primary group", supgroups.Request{Policy: supgroups.Strict}, 0, 0, []uint32{0}, supgroups.SourceRuntimeDefault},
+		{"GRP-3 GRP-5 the same under Strict keeps the primary group", supgroups.Request{Policy: supgroups.PolicyStrict}, 0, 0, []uint32{0}, supgroups.SourceRuntimeDefault},
 		{"GRP-3 the name wins over the ID", supgroups.Request{RunAsUsername: "guest", RunAsUser: ptr(1)}, 405, 100, []uint32{100}, supgroups.SourceRunAsUsername},
 		{"GRP-3 the ID wins over the image", supgroups.Request{RunAsUser: ptr(1), ImageUser: "guest:wheel"}, 1, 1, []uint32{1}, supgroups.SourceRunAsUser},
 		{"GRP-3 a numeric name is an ID", supgroups.Request{RunAsUsername: "405"}, 405, 100, []uint32{100}, supgroups.SourceRunAsUsername},
@@ -112,7 +112,7 @@ func TestGroupFrom(t *testing.T) {
 	}{
 		"GRP-2 asked for":                                {supgroups.Request{RunAsUser: ptr(405), RunAsGroup: ptr(5)}, supgroups.SourceRunAsGroup, "runAsGroup"},
 		"GRP-2 GRP-4 the image's user string":            {supgroups.Request{ImageUser: "405:wheel"}, supgroups.SourceImageUser, "image user"},
-		"GRP-2 the image's passwd, also under Strict":    {supgroups.Request{RunAsUser: ptr(405), Policy: supgroups.Strict}, supgroups.SourcePasswd, "image passwd"},
+		"GRP-2 the image's passwd, also under Strict":    {supgroups.Request{RunAsUser: ptr(405), Policy: supgroups.PolicyStrict}, supgroups.SourcePasswd, "image passwd"},
 		"GRP-2 GRP-7 the default for a user not listed":  {supgroups.Request{RunAsUser: ptr(9)}, supgroups.SourceRuntimeDefault, "runtime default"},
 		"GRP-2 GRP-3 runAsGroup wins over a user's name": {supgroups.Request{RunAsUsername: "guest", RunAsGroup: ptr(5)}, supgroups.SourceRunAsGroup, "runAsGroup"},
 	}
@@ -178,7 +178,7 @@ func TestRefused(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Run("GRP-12 only Merge and Strict are policies", func(t *testing.T) {
-		for text, want := range map[string]supgroups.Policy{"": supgroups.Merge, "Merge": supgroups.Merge, "Strict": supgroups.Strict} {
+		for text, want := range map[string]supgroups.Policy{"": supgroups.PolicyMerge, "Merge": supgroups.PolicyMerge, "Strict": supgroups.PolicyStrict} {
 			if got, err := supgroups.ParsePolicy(text); got != want || err != nil {
 				t.Errorf("ParsePolicy(%q) = %v, %v, want %v", text, got, err, want)
 			}

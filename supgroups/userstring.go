@@ -15,8 +15,8 @@ type Ref struct {
 	Name string
 	// ID is meaningful when Numeric is true.
 	ID uint32
-	// Numeric is true when the text is decimal digits after an optional sign. Such a text is an ID even where a row of the
-	// files has it for a name.
+	// Numeric is true when the text is decimal digits after an optional sign. Such a text is an ID even where it is the
+	// name in a row of the files.
 	Numeric bool
 }
 
@@ -73,7 +73,7 @@ func parseRef(field, s string) (Ref, error) {
 		return Ref{}, fmt.Errorf("%w: %s exceeds %d bytes", ErrUserSyntax, field, MaxNameBytes)
 	}
 	if strings.Contains(s, ":") {
-		return Ref{}, fmt.Errorf("%w: %s %q has a colon", ErrUserSyntax, field, s)
+		return Ref{}, fmt.Errorf("%w: %s %q contains a colon", ErrUserSyntax, field, s)
 	}
 	if !isNumber(s) {
 		return Ref{Name: s}, nil

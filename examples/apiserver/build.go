@@ -19,7 +19,6 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/tokens"
 	"github.com/lanyard-dev/lanyard/examples/gates"
 	"github.com/lanyard-dev/lanyard/execaudit"
-	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // parts are what a server is made of, in the order in which they need each other.
@@ -77,7 +76,7 @@ func (p *parts) setRegistry() (err error) {
 		backend = memory.New(memory.Options{})
 	}
 	p.kinds = kinds.New(p.exec.ExecEnvVar)
-	groups, err := admission.NewGate(p.options.Minor, p.gates.Enabled(gates.SupplementalGroupsPolicy))
+	groups, err := gates.Groups(p.options.Minor, p.gates)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // TestGroupsAPIServer turns the API server's gate off and on again, under a kubelet
 // whose gate stays on.
 func TestGroupsAPIServer(t *testing.T) {
-	const lastWithGate = admission.GAMinor - 1
+	const lastWithGate = int(admission.MinorGA) - 1
 	c := ownWithoutPods(t, stack.Options{
 		APIServerFlags: apiServerGate(lastWithGate, true),
 		Nodes:          []stack.Node{{Name: ours, Configure: func(c *kubelet.Config) { c.EmulatedMinor = lastWithGate }}},
@@ -73,12 +73,12 @@ func TestGroupsAPIServer(t *testing.T) {
 	})
 	restart(t, apiServerGate(lastWithGate, false)...)
 	t.Run("GRP-16 GRP-17 with the gate off: dropped from new pods, from nodes and from the status", func(t *testing.T) { strictIsDropped(t, "off") })
-	restart(t, fmt.Sprintf("--emulated-minor=%d", admission.AlphaMinor))
+	restart(t, fmt.Sprintf("--emulated-minor=%d", admission.MinorAlpha))
 	t.Run("GRP-16 STK-8 in alpha the gate is off by default", func(t *testing.T) { strictIsDropped(t, "alpha") })
 	restart(t)
 	t.Run("GRP-16 GRP-17 on again", func(t *testing.T) { strictRuns(t, "again") })
 	t.Run("GRP-16 STK-8 from 1.35 the gate set false is a start-up error", func(t *testing.T) {
-		for minor := admission.GAMinor; minor <= 37; minor++ {
+		for minor := int(admission.MinorGA); minor <= int(admission.MinorNewest); minor++ {
 			err := c.RestartAPIServer(t.Context(), apiServerGate(minor, false)...)
 			if err == nil || !strings.Contains(err.Error(), admission.GateName) {
 				t.Errorf("API server 1.%d: %v, want an error that names the gate", minor, err)

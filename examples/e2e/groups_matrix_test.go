@@ -19,7 +19,7 @@ const (
 
 // unaware is a kubelet before 1.31, which does not know the field. It is played by
 // 1.31 with the gate off, whose requests lose the policy on the wire.
-const unaware = admission.AlphaMinor - 1
+const unaware = int(admission.MinorAlpha) - 1
 
 // version is a kubelet's version and its gate.
 type version struct {
@@ -59,7 +59,7 @@ func (n groupsNode) become(t *testing.T, v version, supports bool) {
 	n.wire.oldRuntime.Store(!supports)
 	n.wire.oldKubelet.Store(v.minor == unaware)
 	err := n.RestartKubelet(t.Context(), groupsNodeName, func(c *kubelet.Config) {
-		c.EmulatedMinor = max(v.minor, admission.AlphaMinor)
+		c.EmulatedMinor = max(v.minor, int(admission.MinorAlpha))
 		c.FeatureGates = map[string]bool{admission.GateName: v.gate}
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func TestGroupsMatrix(t *testing.T) {
 		removeAll(t, n.cluster, "strict", "merge", "unset")
 	}
 	t.Run("GRP-16 from 1.35 the gate set false is a start-up error", func(t *testing.T) {
-		for minor := admission.GAMinor; minor <= 37; minor++ {
+		for minor := int(admission.MinorGA); minor <= int(admission.MinorNewest); minor++ {
 			err := n.RestartKubelet(t.Context(), groupsNodeName, func(c *kubelet.Config) {
 				c.EmulatedMinor = minor
 				c.FeatureGates = map[string]bool{admission.GateName: false}

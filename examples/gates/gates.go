@@ -10,13 +10,14 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // The gates by the names of --feature-gates.
 const (
 	ExecEnvVar                    featuregate.Feature = execaudit.GateExecEnvVar                           // KEP-6035
 	ExecRequestID                 featuregate.Feature = execaudit.GateExecRequestID                        // KEP-6035
-	SupplementalGroupsPolicy      featuregate.Feature = "SupplementalGroupsPolicy"                         // KEP-3619
+	SupplementalGroupsPolicy      featuregate.Feature = admission.GateName                                 // KEP-3619
 	FineGrainedAuthz              featuregate.Feature = "KubeletFineGrainedAuthz"                          // KEP-2862
 	ServiceAccountTokenForPlugins featuregate.Feature = "KubeletServiceAccountTokenForCredentialProviders" // KEP-4412
 	NodeAudienceRestriction       featuregate.Feature = "ServiceAccountNodeAudienceRestriction"            // KEP-4412
@@ -104,4 +105,14 @@ func Exec(gate featuregate.MutableVersionedFeatureGate) (execaudit.Gates, error)
 		g.ExecRequestID = gate.Enabled(ExecRequestID)
 	}
 	return g, g.Validate()
+}
+
+// Groups returns the component of Kubernetes 1.minor, with its gate
+// SupplementalGroupsPolicy, as package admission takes it.
+func Groups(minor int, gate featuregate.FeatureGate) (admission.Component, error) {
+	setting := admission.GateOff
+	if gate.Enabled(SupplementalGroupsPolicy) {
+		setting = admission.GateOn
+	}
+	return admission.NewComponent(admission.Minor(minor), setting)
 }

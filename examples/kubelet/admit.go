@@ -10,7 +10,7 @@ import (
 
 // admitter takes or refuses pods: by the matrix of KEP-3619, and by the table of what the kubelet does.
 type admitter struct {
-	gate    admission.Gate
+	kubelet admission.Component
 	feature func() *bool
 }
 
@@ -20,7 +20,7 @@ func (a admitter) Admit(pod *corev1.Pod) pods.Admission {
 	if sc := pod.Spec.SecurityContext; sc != nil {
 		policy = sc.SupplementalGroupsPolicy
 	}
-	d := admission.Admit(a.gate, a.feature(), policy)
+	d := admission.Admit(a.kubelet, a.feature(), policy)
 	out := pods.Admission{Rejected: d.Rejected, Reason: d.Reason, Message: d.Message, UserReported: d.UserReported}
 	if refused := fields.Check(pod); !out.Rejected && len(refused) > 0 {
 		out.Rejected, out.Reason, out.Message = true, fields.Reason, fields.Message(refused)

@@ -26,7 +26,6 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 	exec "github.com/lanyard-dev/lanyard/execaudit/kubelet"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
-	"github.com/lanyard-dev/lanyard/supgroups/admission"
 )
 
 // Kubelet is one node's. Make it with New, call Run once.
@@ -105,7 +104,7 @@ func (k *Kubelet) assemble(client *kubernetes.Clientset, gate featuregate.Mutabl
 	if k.images, err = k.imagePuller(client, gate, meters, recorder); err != nil {
 		return err
 	}
-	groups, err := admission.NewGate(k.config.minor(), gate.Enabled(gates.SupplementalGroupsPolicy))
+	groups, err := gates.Groups(k.config.minor(), gate)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const (
 func TestMatrix(t *testing.T) {
 	on, off, absent := true, false, false
 	rows := []struct {
-		minors    []int
+		minors    []admission.Minor
 		gate      bool
 		supported bool
 		strict    bool
@@ -30,38 +30,36 @@ func TestMatrix(t *testing.T) {
 		rejected  bool
 		reported  bool
 	}{
-		{[]int{28, 30}, absent, true, true, merge, false, false},
-		{[]int{28, 30}, absent, true, false, merge, false, false},
-		{[]int{28, 30}, absent, false, true, merge, false, false},
-		{[]int{28, 30}, absent, false, false, merge, false, false},
-		{[]int{31, 32}, on, true, true, strict, false, true},
-		{[]int{31, 32}, on, true, false, merge, false, true},
-		{[]int{31, 32}, on, false, true, merge, false, false},
-		{[]int{31, 32}, on, false, false, merge, false, false},
-		{[]int{31, 32}, off, true, true, strict, false, false},
-		{[]int{31, 32}, off, true, false, merge, false, false},
-		{[]int{31, 32}, off, false, true, merge, false, false},
-		{[]int{31, 32}, off, false, false, merge, false, false},
-		{[]int{33, 34, 35, 37}, on, true, true, strict, false, true},
-		{[]int{33, 34, 35, 37}, on, true, false, merge, false, true},
-		{[]int{33, 34, 35, 37}, on, false, true, "", true, false},
-		{[]int{33, 34, 35, 37}, on, false, false, merge, false, false},
-		{[]int{33, 34}, off, true, true, strict, false, false},
-		{[]int{33, 34}, off, true, false, merge, false, false},
-		{[]int{33, 34}, off, false, true, "", true, false},
-		{[]int{33, 34}, off, false, false, merge, false, false},
+		{[]admission.Minor{28, 30}, absent, true, true, merge, false, false},
+		{[]admission.Minor{28, 30}, absent, true, false, merge, false, false},
+		{[]admission.Minor{28, 30}, absent, false, true, merge, false, false},
+		{[]admission.Minor{28, 30}, absent, false, false, merge, false, false},
+		{[]admission.Minor{31, 32}, on, true, true, strict, false, true},
+		{[]admission.Minor{31, 32}, on, true, false, merge, false, true},
+		{[]admission.Minor{31, 32}, on, false, true, merge, false, false},
+		{[]admission.Minor{31, 32}, on, false, false, merge, false, false},
+		{[]admission.Minor{31, 32}, off, true, true, strict, false, false},
+		{[]admission.Minor{31, 32}, off, true, false, merge, false, false},
+		{[]admission.Minor{31, 32}, off, false, true, merge, false, false},
+		{[]admission.Minor{31, 32}, off, false, false, merge, false, false},
+		{[]admission.Minor{33, 34, 35, 37}, on, true, true, strict, false, true},
+		{[]admission.Minor{33, 34, 35, 37}, on, true, false, merge, false, true},
+		{[]admission.Minor{33, 34, 35, 37}, on, false, true, "", true, false},
+		{[]admission.Minor{33, 34, 35, 37}, on, false, false, merge, false, false},
+		{[]admission.Minor{33, 34}, off, true, true, strict, false, false},
+		{[]admission.Minor{33, 34}, off, true, false, merge, false, false},
+		{[]admission.Minor{33, 34}, off, false, true, "", true, false},
+		{[]admission.Minor{33, 34}, off, false, false, merge, false, false},
 	}
 	for _, r := range rows {
 		for _, minor := range r.minors {
-			name := fmt.Sprintf("GRP-14 1.%d gate=%v runtime=%v strict=%v", minor, r.gate, r.supported, r.strict)
+			name := fmt.Sprintf("GRP-14 %s gate=%v runtime=%v strict=%v", minor, r.gate, r.supported, r.strict)
 			t.Run(name, func(t *testing.T) {
-				gate := admission.DefaultGate(minor)
-				if minor >= admission.AlphaMinor {
-					var err error
-					if gate, err = admission.NewGate(minor, r.gate); err != nil {
-						t.Fatal(err)
-					}
+				setting := admission.GateDefault
+				if minor >= admission.MinorAlpha {
+					setting = onOrOff(r.gate)
 				}
+				kubelet := component(t, minor, setting)
 				want := admission.Decision{Effective: r.effective, Rejected: r.rejected, UserReported: r.reported}
 				if r.rejected {
 					want.Reason = "SupplementalGroupsPolicyNotSupported"
@@ -69,7 +67,7 @@ func TestMatrix(t *testing.T) {
 				}
 				for _, feature := range features(r.supported) {
 					for _, policy := range policies(r.strict) {
-						if got := admission.Admit(gate, feature, policy); got != want {
+						if got := admission.Admit(kubelet, feature, policy); got != want {
 							t.Errorf("Admit(…) = %+v, want %+v", got, want)
 						}
 					}
@@ -96,7 +94,7 @@ func policies(isStrict bool) []*corev1.SupplementalGroupsPolicy {
 
 func TestRejection(t *testing.T) {
 	t.Run("GRP-15 reason, message and metric are the KEP's", func(t *testing.T) {
-		d := admission.Admit(admission.DefaultGate(37), nil, ptr(strict))
+		d := admission.Admit(admission.Component{}, nil, ptr(strict))
 		if !d.Rejected || d.Reason != "SupplementalGroupsPolicyNotSupported" || d.Message != "Error: SupplementalGroupsPolicy is not supported in this node." {
 			t.Errorf("Admit(…) = %+v", d)
 		}
@@ -106,28 +104,81 @@ func TestRejection(t *testing.T) {
 	})
 }
 
-func TestGate(t *testing.T) {
+func onOrOff(on bool) admission.Gate {
+	if on {
+		return admission.GateOn
+	}
+	return admission.GateOff
+}
+
+func component(tb testing.TB, minor admission.Minor, gate admission.Gate) admission.Component {
+	tb.Helper()
+	c, err := admission.NewComponent(minor, gate)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func TestComponent(t *testing.T) {
 	t.Run("GRP-16 the gate's default by version", func(t *testing.T) {
-		for minor, want := range map[int]bool{30: false, 31: false, 32: false, 33: true, 34: true, 35: true, 40: true} {
-			if got := admission.DefaultGate(minor); got.Enabled() != want || got.Minor() != minor {
-				t.Errorf("DefaultGate(%d) = %v", minor, got)
+		for minor, want := range map[admission.Minor]bool{1: false, 30: false, 31: false, 32: false, 33: true, 34: true, 35: true, 40: true} {
+			if got := component(t, minor, admission.GateDefault); got.Enabled() != want || got.Minor() != minor {
+				t.Errorf("NewComponent(%d, GateDefault) = %s, enabled %v", minor, got.Minor(), got.Enabled())
 			}
 		}
 	})
 	t.Run("GRP-16 from 1.35 off is a start-up error", func(t *testing.T) {
-		for _, minor := range []int{35, 36, 40} {
-			if _, err := admission.NewGate(minor, false); !errors.Is(err, admission.ErrGateLocked) {
-				t.Errorf("NewGate(%d, false) = %v, want ErrGateLocked", minor, err)
+		for _, minor := range []admission.Minor{0, 35, 36, 37, 40} {
+			if _, err := admission.NewComponent(minor, admission.GateOff); !errors.Is(err, admission.ErrGateLocked) {
+				t.Errorf("NewComponent(%d, GateOff) = %v, want ErrGateLocked", minor, err)
 			}
-			if _, err := admission.NewGate(minor, true); err != nil {
-				t.Errorf("NewGate(%d, true) = %v, want no error", minor, err)
+			if c := component(t, minor, admission.GateOn); !c.Enabled() {
+				t.Errorf("NewComponent(%d, GateOn) is not enabled", minor)
 			}
 		}
-		if _, err := admission.NewGate(34, false); err != nil {
-			t.Errorf("NewGate(34, false) = %v, want no error", err)
+		if c := component(t, 34, admission.GateOff); c.Enabled() {
+			t.Error("NewComponent(34, GateOff) is enabled")
 		}
-		if _, err := admission.NewGate(30, true); !errors.Is(err, admission.ErrGateUnknown) {
-			t.Errorf("NewGate(30, true) = %v, want ErrGateUnknown", err)
+		for _, gate := range []admission.Gate{admission.GateOn, admission.GateOff} {
+			if _, err := admission.NewComponent(30, gate); !errors.Is(err, admission.ErrNoGate) {
+				t.Errorf("NewComponent(30, %d) = %v, want ErrNoGate", gate, err)
+			}
+		}
+	})
+	t.Run("GRP-16 an error names the version and the gate", func(t *testing.T) {
+		for minor, want := range map[admission.Minor]string{
+			30: `version "1.30": no feature gate SupplementalGroupsPolicy`,
+			36: `version "1.36": feature gate SupplementalGroupsPolicy is locked to true`,
+			-1: "not a Kubernetes minor version: -1",
+		} {
+			if _, err := admission.NewComponent(minor, admission.GateOff); err == nil || err.Error() != want {
+				t.Errorf("NewComponent(%d, GateOff) = %v, want %s", minor, err, want)
+			}
+		}
+	})
+	t.Run("GRP-14 a version newer than known behaves as the newest known, and says so", func(t *testing.T) {
+		newer, newest := component(t, 99, admission.GateDefault), component(t, admission.MinorNewest, admission.GateDefault)
+		if known, itself := newer.Minor().Known(); newer.Minor() != 99 || known != admission.MinorNewest || itself {
+			t.Errorf("Minor 99 is %d, known as %d, %v", newer.Minor(), known, itself)
+		}
+		for _, minor := range []admission.Minor{28, 31, admission.MinorNewest} {
+			if known, itself := minor.Known(); known != minor || !itself {
+				t.Errorf("Minor(%d).Known() = %d, %v", minor, known, itself)
+			}
+		}
+		for _, supported := range []bool{true, false} {
+			for _, policy := range []corev1.SupplementalGroupsPolicy{merge, strict} {
+				got, want := admission.Admit(newer, &supported, &policy), admission.Admit(newest, &supported, &policy)
+				if got != want {
+					t.Errorf("Admit(1.99, %v, %s) = %+v, want %+v", supported, policy, got, want)
+				}
+			}
+		}
+	})
+	t.Run("GRP-14 the zero component is the newest with its default gate", func(t *testing.T) {
+		if c := component(t, 0, admission.GateDefault); c != (admission.Component{}) || c.Minor() != admission.MinorNewest || !c.Enabled() {
+			t.Errorf("NewComponent(0, GateDefault) = %+v", c)
 		}
 	})
 }
@@ -155,12 +206,9 @@ func users(pod *corev1.Pod) (n int) {
 }
 
 func TestDrop(t *testing.T) {
-	gateOff, err := admission.NewGate(33, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gateOff, gateOn := component(t, 33, admission.GateOff), component(t, 33, admission.GateDefault)
 	cases := map[string]struct {
-		gate admission.Gate
+		gate admission.Component
 		old  *corev1.Pod
 		keep bool
 	}{
@@ -168,7 +216,7 @@ func TestDrop(t *testing.T) {
 		"GRP-16 gate off, the stored pod has no policy":  {gateOff, podWith(nil, false), false},
 		"GRP-16 gate off, the stored pod has no context": {gateOff, &corev1.Pod{}, false},
 		"GRP-16 gate off, the stored pod has one":        {gateOff, podWith(ptr(merge), false), true},
-		"GRP-16 gate on, a new pod":                      {admission.DefaultGate(33), nil, true},
+		"GRP-16 gate on, a new pod":                      {gateOn, nil, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -194,10 +242,10 @@ func TestDrop(t *testing.T) {
 			return &corev1.Node{Status: corev1.NodeStatus{Features: &corev1.NodeFeatures{SupplementalGroupsPolicy: ptr(true)}}}
 		}
 		for i, c := range []struct {
-			gate admission.Gate
+			gate admission.Component
 			old  *corev1.Node
 			keep bool
-		}{{gateOff, nil, false}, {gateOff, &corev1.Node{}, false}, {gateOff, node(), true}, {admission.DefaultGate(33), nil, true}} {
+		}{{gateOff, nil, false}, {gateOff, &corev1.Node{}, false}, {gateOff, node(), true}, {gateOn, nil, true}} {
 			n := node()
 			admission.DropNodeFields(c.gate, n, c.old)
 			if got := n.Status.Features.SupplementalGroupsPolicy != nil; got != c.keep {

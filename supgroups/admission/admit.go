@@ -5,7 +5,7 @@ import corev1 "k8s.io/api/core/v1"
 const (
 	// Reason is the reason of a rejected pod and of its event, and the metric's label.
 	Reason = "SupplementalGroupsPolicyNotSupported"
-	// Message is the message of a rejected pod and of its event, as the KEP has it. Kubernetes's own kubelet words it
+	// Message is the message of a rejected pod and of its event, as in the KEP. Kubernetes's own kubelet writes
 	// "SupplementalGroupsPolicy=Strict is not supported in this node".
 	Message = "Error: SupplementalGroupsPolicy is not supported in this node."
 	// MetricName is the counter of rejections, with the label MetricLabel.
@@ -25,21 +25,21 @@ type Decision struct {
 	UserReported bool
 }
 
-// Admit decides over a pod on a node: gate is the kubelet's, feature is node.status.features.supplementalGroupsPolicy
-// (nil and false are both "no", one because the runtime said nothing), policy is the pod's (nil is Merge).
+// Admit decides about a pod on a node: feature is node.status.features.supplementalGroupsPolicy (nil, which means that
+// the runtime said nothing, and false are both "no"), policy is the pod's (nil is Merge).
 //
 // A kubelet from 1.33 on rejects Strict where the runtime lacks the feature, whether or not its gate is on; an alpha one
-// falls back to Merge in silence. A stored Strict reaches a capable runtime also with the gate off.
+// falls back to Merge in silence. A stored Strict reaches a capable runtime even with the gate off.
 //
 // Source: KEP-3619, Version Skew Strategy.
-func Admit(gate Gate, feature *bool, policy *corev1.SupplementalGroupsPolicy) Decision {
+func Admit(kubelet Component, feature *bool, policy *corev1.SupplementalGroupsPolicy) Decision {
 	supported := feature != nil && *feature
 	strict := policy != nil && *policy == corev1.SupplementalGroupsPolicyStrict
-	if strict && !supported && gate.minor >= BetaMinor {
+	if strict && !supported && kubelet.known() >= MinorBeta {
 		return Decision{Rejected: true, Reason: Reason, Message: Message}
 	}
-	d := Decision{Effective: corev1.SupplementalGroupsPolicyMerge, UserReported: gate.enabled && supported}
-	if strict && supported && gate.minor >= AlphaMinor {
+	d := Decision{Effective: corev1.SupplementalGroupsPolicyMerge, UserReported: kubelet.Enabled() && supported}
+	if strict && supported && kubelet.known() >= MinorAlpha {
 		d.Effective = corev1.SupplementalGroupsPolicyStrict
 	}
 	return d

@@ -7,8 +7,8 @@ import corev1 "k8s.io/api/core/v1"
 // the gate on, nothing changes. It changes pod in place.
 //
 // Source: KEP-3619, Test Plan (dropDisabledFields) and Version Skew Strategy.
-func DropPodFields(gate Gate, pod, old *corev1.Pod) {
-	if gate.enabled {
+func DropPodFields(server Component, pod, old *corev1.Pod) {
+	if server.Enabled() {
 		return
 	}
 	if sc := pod.Spec.SecurityContext; sc != nil && !usesPolicy(old) {
@@ -27,8 +27,8 @@ func usesPolicy(pod *corev1.Pod) bool {
 
 // DropNodeFields does the same for node.status.features.supplementalGroupsPolicy: with the gate off it goes, unless old
 // already has it.
-func DropNodeFields(gate Gate, node, old *corev1.Node) {
-	if gate.enabled || node.Status.Features == nil || reportsFeature(old) {
+func DropNodeFields(server Component, node, old *corev1.Node) {
+	if server.Enabled() || node.Status.Features == nil || reportsFeature(old) {
 		return
 	}
 	node.Status.Features.SupplementalGroupsPolicy = nil

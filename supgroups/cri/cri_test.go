@@ -20,8 +20,8 @@ func value(v int64) *runtimeapi.Int64Value { return &runtimeapi.Int64Value{Value
 func TestPolicy(t *testing.T) {
 	t.Run("GRP-12 both ways", func(t *testing.T) {
 		for wire, want := range map[runtimeapi.SupplementalGroupsPolicy]supgroups.Policy{
-			runtimeapi.SupplementalGroupsPolicy_Merge:  supgroups.Merge,
-			runtimeapi.SupplementalGroupsPolicy_Strict: supgroups.Strict,
+			runtimeapi.SupplementalGroupsPolicy_Merge:  supgroups.PolicyMerge,
+			runtimeapi.SupplementalGroupsPolicy_Strict: supgroups.PolicyStrict,
 		} {
 			got, err := cri.Policy(wire)
 			back, err2 := cri.FromPolicy(want)
@@ -59,7 +59,7 @@ func TestRequest(t *testing.T) {
 			SupplementalGroupsPolicy: runtimeapi.SupplementalGroupsPolicy_Strict,
 		}, "bob")
 		want := supgroups.Request{
-			Policy: supgroups.Strict, RunAsUsername: "alice", RunAsUser: &uid, RunAsGroup: &gid,
+			Policy: supgroups.PolicyStrict, RunAsUsername: "alice", RunAsUser: &uid, RunAsGroup: &gid,
 			SupplementalGroups: []int64{3333}, ImageUser: "bob",
 		}
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -71,7 +71,7 @@ func TestRequest(t *testing.T) {
 			RunAsUser: value(1000), RunAsGroup: value(2000), SupplementalGroups: []int64{3333},
 			SupplementalGroupsPolicy: runtimeapi.SupplementalGroupsPolicy_Strict,
 		}, "")
-		want := supgroups.Request{Policy: supgroups.Strict, RunAsUser: &uid, RunAsGroup: &gid, SupplementalGroups: []int64{3333}}
+		want := supgroups.Request{Policy: supgroups.PolicyStrict, RunAsUser: &uid, RunAsGroup: &gid, SupplementalGroups: []int64{3333}}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("SandboxRequest(…) = %+v, %v, want %+v", got, err, want)
 		}

@@ -8,7 +8,7 @@ func Features() *runtimeapi.RuntimeFeatures {
 }
 
 // NodeFeature returns the value of node.status.features.supplementalGroupsPolicy: nil when the runtime reports no
-// features at all, which an older one does, else what it says.
+// features at all, as older ones do, else what it reports.
 //
 // Source: KEP-3619, features in StatusResponse.
 func NodeFeature(status *runtimeapi.StatusResponse) *bool {

@@ -9,23 +9,23 @@ import (
 )
 
 // Policy returns the policy of a CRI message. A value that this version does not know is supgroups.ErrUnknownPolicy and
-// never Merge: the kubelet may have meant something stricter.
+// never PolicyMerge: the kubelet may have meant something stricter.
 func Policy(p runtimeapi.SupplementalGroupsPolicy) (supgroups.Policy, error) {
 	switch p {
 	case runtimeapi.SupplementalGroupsPolicy_Merge:
-		return supgroups.Merge, nil
+		return supgroups.PolicyMerge, nil
 	case runtimeapi.SupplementalGroupsPolicy_Strict:
-		return supgroups.Strict, nil
+		return supgroups.PolicyStrict, nil
 	}
-	return supgroups.Merge, fmt.Errorf("%w: CRI value %d", supgroups.ErrUnknownPolicy, p)
+	return supgroups.PolicyMerge, fmt.Errorf("%w: CRI value %d", supgroups.ErrUnknownPolicy, p)
 }
 
-// FromPolicy returns p as CRI has it. A value that is neither Merge nor Strict is supgroups.ErrUnknownPolicy.
+// FromPolicy returns p as an enum of CRI. A value other than the two is supgroups.ErrUnknownPolicy.
 func FromPolicy(p supgroups.Policy) (runtimeapi.SupplementalGroupsPolicy, error) {
 	switch p {
-	case supgroups.Merge:
+	case supgroups.PolicyMerge:
 		return runtimeapi.SupplementalGroupsPolicy_Merge, nil
-	case supgroups.Strict:
+	case supgroups.PolicyStrict:
 		return runtimeapi.SupplementalGroupsPolicy_Strict, nil
 	}
 	return runtimeapi.SupplementalGroupsPolicy_Merge, fmt.Errorf("%w: %s", supgroups.ErrUnknownPolicy, p)

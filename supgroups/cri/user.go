@@ -5,6 +5,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/supgroups"
+	"github.com/lanyard-dev/lanyard/supgroups/internal/imageuser"
 )
 
 // ProcessUser returns who as the user of an OCI process. AdditionalGids is ascending and holds the primary group, so that
@@ -35,7 +36,7 @@ func StatusUser(p *specs.Process) *runtimeapi.ContainerUser {
 // lost.
 func SetImageUser(image *runtimeapi.Image, configUser string) {
 	image.Uid = nil
-	uid, name := supgroups.SplitImageUser(configUser)
+	uid, name := imageuser.Split(configUser)
 	if uid != nil {
 		image.Uid = &runtimeapi.Int64Value{Value: *uid}
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
-// Request returns what a container of a pod gets asked for on its behalf, as it reaches the runtime; imageUser is
-// config.User of the container's image. FSGroup is kept apart, so that its origin can be told.
+// Request returns what the runtime is asked for on behalf of a pod's container; imageUser is config.User of the
+// container's image. FSGroup is kept apart, so that its origin can be reported.
 //
-// A container's own runAsUser and runAsGroup win over the pod's. Without a user the image's is filled in, without its
-// group. A nil container has no wishes of its own. The error is supgroups.ErrUnknownPolicy.
+// A container's own runAsUser and runAsGroup win over the pod's. Without a user, the image's is filled in, without its
+// group. A nil container asks for nothing of its own. The error is supgroups.ErrUnknownPolicy.
 func Request(spec *corev1.PodSpec, container *corev1.Container, imageUser string) (supgroups.Request, error) {
 	req := supgroups.Request{ImageUser: imageUser}
 	if sc := spec.SecurityContext; sc != nil {
@@ -36,7 +36,7 @@ func Request(spec *corev1.PodSpec, container *corev1.Container, imageUser string
 
 func policyOf(sc *corev1.PodSecurityContext) (supgroups.Policy, error) {
 	if sc.SupplementalGroupsPolicy == nil {
-		return supgroups.Merge, nil
+		return supgroups.PolicyMerge, nil
 	}
 	return supgroups.ParsePolicy(string(*sc.SupplementalGroupsPolicy))
 }

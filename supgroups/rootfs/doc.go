@@ -1,8 +1,8 @@
-// Package rootfs reads /etc/passwd and /etc/group of an unpacked image, and never a byte from outside it.
+// Package rootfs reads /etc/passwd and /etc/group of an unpacked image, and never a byte from outside the image.
 //
-// The files are the image's, so they are hostile until proved otherwise: symbolic links are followed as the container would
-// follow them, with an absolute link starting again at the image's root and ".." stopping there; only regular files are
-// opened; links, file size and waiting have limits.
+// An image is untrusted: symbolic links are followed as the container would follow them, an absolute link from the image's
+// root and ".." never above it; only regular files are opened; the number of links and the size of a file are limited, and
+// opening never blocks.
 //
 //	root, err := rootfs.Open("/run/containers/c1/rootfs")
 //	…

@@ -9,9 +9,9 @@ import (
 var (
 	// ErrNotRegular means that a path leads to something that is not a regular file: a directory, a device, a pipe.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge means a file larger than MaxFileBytes.
+	// ErrTooLarge means a file larger than 1 GiB.
 	ErrTooLarge = errors.New("file too large")
-	// ErrTooManyLinks means a path with more than MaxLinks symbolic links, such as a loop.
+	// ErrTooManyLinks means a path with more than 40 symbolic links, such as a loop.
 	ErrTooManyLinks = errors.New("too many symbolic links")
 )
 

@@ -21,7 +21,7 @@ func (f *boundedFile) Read(p []byte) (int, error) {
 	}
 	n, err := f.File.Read(p)
 	if int64(n) > f.left {
-		return int(f.left), fmt.Errorf("%q: %w: it grew past %d bytes", f.name, ErrTooLarge, MaxFileBytes)
+		return int(f.left), fmt.Errorf("%q: %w: it grew past %d bytes", f.name, ErrTooLarge, maxFileBytes)
 	}
 	f.left -= int64(n)
 	return n, quoted(err)

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// MaxLinks is how many symbolic links one path may lead through, as on Linux.
-const MaxLinks = 40
+// maxLinks is how many symbolic links one path may lead through, as on Linux.
+const maxLinks = 40
 
-// Follow returns the path below fsys's root that name leads to, with every symbolic link resolved as a process would that
-// has the root for its own: an absolute target starts again at the root, and ".." at the root stays there. The path
-// returned holds no link, no "." and no "..", at the time of asking; "." is the root itself.
+// follow returns the path below fsys's root that name leads to, with every symbolic link resolved as it is for a process
+// whose root is fsys: an absolute target starts again at the root, and ".." at the root stays there. At the time of the
+// call the path contains no link, no "." and no ".."; "." is the root itself.
 //
-// Errors: fs.ErrNotExist when a part is missing or a part in the middle is no directory, ErrTooManyLinks, and those of
+// Errors: fs.ErrNotExist when a part is missing or a part in the middle is not a directory, ErrTooManyLinks, and those of
 // fsys, the path of an *fs.PathError quoted in the text.
-func Follow(fsys fs.ReadLinkFS, name string) (string, error) {
+func follow(fsys fs.ReadLinkFS, name string) (string, error) {
 	w := walk{fsys: fsys, at: ".", ahead: strings.Split(name, "/")}
 	for len(w.ahead) > 0 {
 		part := w.ahead[0]
@@ -59,8 +59,8 @@ func (w *walk) step(part string) error {
 }
 
 func (w *walk) follow(link string) error {
-	if w.links++; w.links > MaxLinks {
-		return fmt.Errorf("%w: more than %d", ErrTooManyLinks, MaxLinks)
+	if w.links++; w.links > maxLinks {
+		return fmt.Errorf("%w: more than %d", ErrTooManyLinks, maxLinks)
 	}
 	target, err := w.fsys.ReadLink(link)
 	if err != nil {

@@ -14,8 +14,8 @@ const (
 	Passwd = "etc/passwd"
 	Group  = "etc/group"
 
-	// MaxFileBytes is the largest file that is read; a sparse file of an image can claim any size.
-	MaxFileBytes = 1 << 30 // 1 GiB
+	// maxFileBytes is the largest file that is read; a sparse file of an image can claim any size.
+	maxFileBytes = 1 << 30 // 1 GiB
 )
 
 // Root is the root directory of a container's file system. It is safe for concurrent use.
@@ -42,7 +42,7 @@ func New(fsys fs.ReadLinkFS) *Root {
 func (r *Root) Close() error { return r.close() }
 
 // Resolve is supgroups.Resolve over the root's passwd and group file, each opened only when the answer depends on it. A
-// missing file is an empty one. Besides the errors of supgroups.Resolve there are those of File.
+// missing file counts as an empty one. Its errors are those of supgroups.Resolve and of File.
 func (r *Root) Resolve(req supgroups.Request) (supgroups.Identity, error) {
 	passwd, group := r.lazy(Passwd), r.lazy(Group)
 	defer passwd.close()
@@ -56,7 +56,7 @@ func (r *Root) Resolve(req supgroups.Request) (supgroups.Identity, error) {
 // ErrNotRegular; ErrTooLarge, at once or from Read when the file grows; ErrTooManyLinks; and those of the file system,
 // the path of an *fs.PathError quoted in the text, since the image may have written it.
 func (r *Root) File(name string) (io.ReadCloser, error) {
-	path, err := Follow(r.fsys, name)
+	path, err := follow(r.fsys, name)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +80,15 @@ func (r *Root) File(name string) (io.ReadCloser, error) {
 		f.Close()
 		return nil, quoted(err)
 	}
-	return &boundedFile{File: f, name: name, left: MaxFileBytes}, nil
+	return &boundedFile{File: f, name: name, left: maxFileBytes}, nil
 }
 
 func acceptable(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q: %w: %s", name, ErrNotRegular, info.Mode().Type())
 	}
-	if info.Size() > MaxFileBytes {
-		return fmt.Errorf("%q: %w: %d bytes exceed %d", name, ErrTooLarge, info.Size(), MaxFileBytes)
+	if info.Size() > maxFileBytes {
+		return fmt.Errorf("%q: %w: %d bytes exceed %d", name, ErrTooLarge, info.Size(), maxFileBytes)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func TestRefused(t *testing.T) {
 	})
 	t.Run("GRP-2 a broken group file does not matter under Strict", func(t *testing.T) {
 		_, dir := tree{"etc/passwd": passwd, "etc/group": "dir/"}.unpack(t)
-		if _, err := resolve(t, dir, supgroups.Request{RunAsUsername: "alice", Policy: supgroups.Strict}); err != nil {
+		if _, err := resolve(t, dir, supgroups.Request{RunAsUsername: "alice", Policy: supgroups.PolicyStrict}); err != nil {
 			t.Errorf("Resolve(Strict) = %v, want no error", err)
 		}
 		if _, err := resolve(t, dir, supgroups.Request{RunAsUsername: "alice"}); !errors.Is(err, rootfs.ErrNotRegular) {

@@ -48,7 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	}))
 	t.Cleanup(kubelet.Close)
 	var err error
-	if f.registry, err = registry.New(kinds.New(true), memory.New(memory.Options{}), admission.DefaultGate(37)); err != nil {
+	if f.registry, err = registry.New(kinds.New(true), memory.New(memory.Options{}), admission.Component{}); err != nil {
 		t.Fatal(err)
 	}
 	address, _ := url.Parse(kubelet.URL)

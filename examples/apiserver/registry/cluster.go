@@ -39,7 +39,7 @@ func withLabel(labels map[string]string, key, value string) map[string]string {
 }
 
 // nodes are stored without the feature of KEP-3619 while its gate is off.
-func nodes(groups admission.Gate) resource[*corev1.Node] {
+func nodes(groups admission.Component) resource[*corev1.Node] {
 	return resource[*corev1.Node]{
 		version: corev1.SchemeGroupVersion, plural: "nodes", singular: "node", short: []string{"no"},
 		newObject: func() runtime.Object { return &corev1.Node{} },

@@ -11,7 +11,7 @@ import (
 )
 
 // pods are stored without the fields of KEP-3619 while its gate is off.
-func pods(groups admission.Gate) resource[*corev1.Pod] {
+func pods(groups admission.Component) resource[*corev1.Pod] {
 	return resource[*corev1.Pod]{
 		version: corev1.SchemeGroupVersion, plural: "pods", singular: "pod", short: []string{"po"}, namespaced: true,
 		newObject: func() runtime.Object { return &corev1.Pod{} },

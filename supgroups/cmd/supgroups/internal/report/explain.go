@@ -53,7 +53,7 @@ func Explain(spec *corev1.PodSpec, container *corev1.Container, image *source.Im
 		return Explanation{}, err
 	}
 	policy := req.Policy
-	req.Policy = supgroups.Merge
+	req.Policy = supgroups.PolicyMerge
 	root := rootfs.New(image.Files)
 	who, err := root.Resolve(req)
 	if err != nil {

@@ -16,7 +16,7 @@ func (c *Container) look(image *source.Image, err error) (Finding, error) {
 	}
 	if err == nil {
 		var e Explanation
-		if e, err = Explain(c.spec, &c.container, image); err == nil && e.Policy != supgroups.Strict.String() {
+		if e, err = Explain(c.spec, &c.container, image); err == nil && e.Policy != supgroups.PolicyStrict.String() {
 			f.predict(e)
 		}
 	}

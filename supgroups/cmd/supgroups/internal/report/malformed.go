@@ -39,7 +39,7 @@ func (m *Malformed) check(root *rootfs.Root, name string, check func(io.Reader) 
 	skipped, err := check(f)
 	m.Rows += skipped.Rows
 	for _, r := range skipped.First {
-		m.First = append(m.First, fmt.Sprintf("%s:%d: %s", name, r.Line, r.Fault))
+		m.First = append(m.First, fmt.Sprintf("%s:%d: %s", name, r.Line, r.Kind))
 	}
 	return err
 }

@@ -1,0 +1,6 @@
+package rootfs
+
+// What the tests outside the package look into.
+const MaxFileBytes = maxFileBytes
+
+var Follow = follow
