@@ -3,7 +3,6 @@ module github.com/lanyard-dev/lanyard/examples
 go 1.26.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-containerregistry v0.22.1
 	github.com/google/uuid v1.6.0
@@ -13,6 +12,7 @@ require (
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential/restconfig v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz/apiserver v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/spf13/pflag v1.0.10
 	golang.org/x/sys v0.49.0
 	k8s.io/cli-runtime v0.37.2
@@ -73,6 +73,7 @@ require (
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
 	github.com/liggitt/tabwriter v0.0.0-20181228230101-89fcab3d43de // indirect
 	github.com/lithammer/dedent v1.1.0 // indirect

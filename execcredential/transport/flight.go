@@ -7,22 +7,16 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 )
 
-// flight is one run of the plugin and those who wait for it. Its counters are guarded by the source's lock.
-type flight struct {
-	done      chan struct{} // closed when snap and err are set
-	cancel    context.CancelCauseFunc
-	waiters   int
-	abandoned bool // nobody waits: its failure tells nothing about the plugin
-	snap      *snapshot
-	err       error
-}
+var (
+	errAbandoned = errors.New("nobody waits for the credential")
+	errPanic     = errors.New("the last run panicked")
+)
 
-var errAbandoned = errors.New("nobody waits for the credential")
-
-// join returns the flight to wait for, or a snapshot or error that needs no waiting.
-func (s *shared) join() (*flight, *snapshot, error) {
+// join returns the run to wait for, or a snapshot or error that needs no waiting.
+func (s *shared) join(ctx context.Context) (*flight.Call[*shared, *snapshot], *snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.retired {
@@ -34,80 +28,49 @@ func (s *shared) join() (*flight, *snapshot, error) {
 	case execcredential.Fail:
 		return nil, nil, err
 	}
-	if s.flight == nil {
-		s.flight = s.launch(s.config.InteractiveMode)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, &flight.LeftError{Err: err}
 	}
-	s.flight.waiters++
-	return s.flight, nil, nil
+	call, _ := s.pool.flights.Join(ctx, s, s.flightOptions(s.config.InteractiveMode), s.fly(s.config.InteractiveMode))
+	return call, nil, nil
 }
 
-// launch starts a run. It is called with the lock held.
-func (s *shared) launch(mode execcredential.InteractiveMode) *flight {
-	ctx, cancel := context.WithCancelCause(s.pool.ctx)
-	f := &flight{done: make(chan struct{}), cancel: cancel}
-	s.pool.runs.Add(1)
-	go func() {
-		defer s.pool.runs.Done()
-		credential, err := s.run(ctx, mode)
-		cancel(nil)
-		s.land(f, credential, err)
-	}()
-	return f
+// flightOptions detaches a run that cannot be interactive; any other finds out when it gets the terminal, or does not.
+func (s *shared) flightOptions(mode execcredential.InteractiveMode) flight.Options {
+	return flight.Options{Detached: mode == execcredential.Never || s.config.StdinUnavailable || !s.pool.options.Terminal.exists()}
 }
 
-// land takes the outcome of a flight and tells those who wait.
-func (s *shared) land(f *flight, credential *execcredential.Credential, err error) {
+// fly returns one run with its landing. A run that panics, as a recorder of the caller might, counts as one that failed.
+func (s *shared) fly(mode execcredential.InteractiveMode) func(*flight.Run) (*snapshot, error) {
+	return func(run *flight.Run) (*snapshot, error) {
+		returned := false
+		defer func() {
+			if !returned {
+				_, _ = s.land(run, nil, errPanic)
+			}
+		}()
+		credential, err := s.run(run, mode)
+		returned = true
+		return s.land(run, credential, err)
+	}
+}
+
+// land takes the outcome of a run, unless nobody waited for it any more when it ended.
+func (s *shared) land(run *flight.Run, credential *execcredential.Credential, err error) (snap *snapshot, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer close(f.done)
-	if s.flight == f {
-		s.flight = nil
+	if !run.Land() {
+		return nil, errAbandoned
 	}
 	now := s.pool.options.now()
-	switch {
-	case s.retired:
-		f.err = ErrClosed
-		return
-	case err == nil:
+	if err == nil {
 		s.login = s.login.Succeeded(now, credential, rand.Float64())
-		f.snap = s.publish(credential)
-	case f.abandoned:
-		return
-	default:
+		snap = s.publish(credential)
+	} else {
 		s.login = s.login.Failed(now, err, rand.Float64())
-		f.err = err
 	}
 	s.schedule(now)
-}
-
-// wait returns the flight's outcome, or leaves it when ctx ends.
-func (s *shared) wait(ctx context.Context, f *flight) (*snapshot, error) {
-	begin := time.Now()
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		s.abandon(f)
-		return nil, &WaitError{Command: s.config.Command, Waited: time.Since(begin), Err: ctx.Err()}
-	}
-	if f.err != nil {
-		return nil, s.explained(f.err)
-	}
-	return f.snap, nil
-}
-
-// abandon takes one waiter away, and cancels the run with the last. Whoever comes next starts a run of their own.
-func (s *shared) abandon(f *flight) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f.waiters--
-	if f.waiters > 0 {
-		return
-	}
-	f.abandoned = true
-	f.cancel(errAbandoned)
-	if s.flight == f {
-		s.flight = nil
-	}
+	return snap, err
 }
 
 // schedule plans the next proactive refresh. It is called with the lock held.
@@ -127,9 +90,7 @@ func (s *shared) schedule(now time.Time) {
 func (s *shared) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.retired || s.flight != nil {
-		return
+	if !s.retired {
+		s.pool.flights.Start(context.Background(), s, s.flightOptions(execcredential.Never), s.fly(execcredential.Never))
 	}
-	s.flight = s.launch(execcredential.Never)
-	s.flight.waiters++ // the refresh itself, which does not leave
 }

@@ -24,8 +24,8 @@ type Options struct {
 	Policy execcredential.Policy
 	// Backoff is how long a failing plugin is left alone.
 	Backoff execcredential.Backoff
-	// Timeout is the time limit of a run that is not interactive; zero is DefaultTimeout. An interactive run is
-	// bounded by the contexts of those who wait for it.
+	// Timeout is the time limit of a run that is not interactive; zero is DefaultTimeout. It goes on
+	// until then, whether or not anybody waits. An interactive run is bounded by the contexts of those who wait for it.
 	Timeout time.Duration
 	// MaxOutput is the largest answer in bytes; zero is DefaultMaxOutput.
 	MaxOutput int64

@@ -6,19 +6,23 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 	"github.com/lanyard-dev/lanyard/pluginexec"
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // run runs the plugin once: contract with standard input, then policy, then the process, then its answer. The
 // first two keep it from running and are not calls for the metric.
-func (s *shared) run(ctx context.Context, mode execcredential.InteractiveMode) (*execcredential.Credential, error) {
+func (s *shared) run(ctx *flight.Run, mode execcredential.InteractiveMode) (*execcredential.Credential, error) {
 	options := &s.pool.options
 	stdin, done, err := s.stdin(ctx, mode)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	if stdin == nil {
+		ctx.Detach()
+	}
 	path, err := s.resolve()
 	for _, policy := range []execcredential.Policy{options.Policy, s.config.Policy} {
 		if denied := policy.Check(s.config.Command, path, pluginexec.Lookup); denied != nil {

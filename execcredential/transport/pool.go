@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
@@ -9,14 +8,13 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 )
 
 // Pool is what sources share. It is safe for concurrent use. Several pools in one process know nothing of each other.
 type Pool struct {
 	options Options
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	runs    sync.WaitGroup
+	flights *flight.Group[*shared, *snapshot] // a pointer, which no formatting follows: it is in motion
 
 	mu      sync.Mutex
 	closed  bool
@@ -34,9 +32,8 @@ func NewPool(options Options) (*Pool, error) {
 		return nil, err
 	}
 	options.Policy.Commands = slices.Clone(options.Policy.Commands)
-	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Pool{
-		options: options, ctx: ctx, cancel: cancel,
+		options: options, flights: &flight.Group[*shared, *snapshot]{},
 		sources: map[sourceKey]*shared{}, expiry: map[*shared]time.Time{},
 	}, nil
 }
@@ -132,11 +129,10 @@ func (p *Pool) Close() error {
 	sources := p.sources
 	p.sources, p.order = map[sourceKey]*shared{}, nil
 	p.mu.Unlock()
-	p.cancel(ErrClosed)
 	for _, s := range sources {
 		s.retire()
 	}
-	p.runs.Wait()
+	p.flights.Close(ErrClosed)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 )
 
 // Source gives the credential of one configuration. It is safe for concurrent use.
@@ -37,7 +39,6 @@ type shared struct {
 	mu      sync.Mutex
 	login   execcredential.Login
 	last    *snapshot // the newest, whether usable or not
-	flight  *flight
 	timer   *time.Timer
 	retired bool
 }
@@ -74,8 +75,9 @@ func (s *shared) infoOf(interactive bool) func() (string, error) {
 
 // Credential returns a usable credential, and runs the plugin when there is none at hand.
 //
-// Callers wait together for one run; each leaves when its own context ends, with a *[WaitError], and the run is cancelled when nobody is
-// left. Every other error is a *[PluginError] that unwraps to the reason: *[execcredential.BackoffError] at once during
+// Callers wait together for one run; each leaves when its own context ends, with a *[WaitError]. A run that is not interactive goes on
+// without callers up to its time limit, so that callers in a hurry do not keep a slow plugin from ever answering, and its credential is
+// kept. An interactive run, which has no limit, ends with its last caller. [Pool.Close] ends both. Every other error is a *[PluginError] that unwraps to the reason: *[execcredential.BackoffError] at once during
 // a pause, *[InteractiveError], *[execcredential.PolicyError], *[LookupError], *[StartError], *[ExitError], *[TimeoutError],
 // *[OutputTooLargeError], the errors of [execcredential.ParseAnswer], [ErrClosed].
 func (s *Source) Credential(ctx context.Context) (*execcredential.Credential, error) {
@@ -126,14 +128,18 @@ func (s *shared) acquire(ctx context.Context) (*snapshot, error) {
 	if snap := s.fresh(); snap != nil {
 		return snap, nil
 	}
-	waiting, snap, err := s.join()
+	call, snap, err := s.join(ctx)
+	if call != nil {
+		snap, err = call.Wait(ctx)
+	}
+	var left *flight.LeftError
 	switch {
+	case errors.As(err, &left):
+		return nil, &WaitError{Command: s.config.Command, Waited: left.Waited, Err: ctx.Err()}
 	case err != nil:
 		return nil, s.explained(err)
-	case waiting == nil:
-		return snap, nil
 	}
-	return s.wait(ctx, waiting)
+	return snap, nil
 }
 
 func (s *shared) fresh() *snapshot {
@@ -195,9 +201,7 @@ func (s *shared) retire() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if s.flight != nil {
-		s.flight.cancel(ErrClosed)
-	}
+	s.pool.flights.End(s, ErrClosed)
 	s.mu.Unlock()
 	s.pool.expires(s, time.Time{})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 func TestPluginSees(t *testing.T) {
@@ -160,29 +161,103 @@ func TestSingleFlight(t *testing.T) {
 		if !errors.As(err, &wait) || !errors.Is(err, context.DeadlineExceeded) || wait.Waited > 5*time.Second {
 			t.Errorf("Credential = %v, want *WaitError at the deadline", err)
 		}
-		if err := os.WriteFile(strings.TrimSuffix(plugin.Path, "plugin")+"go", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		plugin.Put("go")
 		if err := <-stays; err != nil || plugin.Runs() != 1 {
 			t.Errorf("Credential = %v, runs = %d, want nil, 1", err, plugin.Runs())
 		}
 	})
-	t.Run("ECR-10 the run is cancelled when the last waiter is gone, and that is no failure", func(t *testing.T) {
+	t.Run("ECR-10 a run without callers goes on, its credential is kept, and nobody runs the plugin again for it", func(t *testing.T) {
 		pool := newPool(t, transport.Options{})
-		plugin := loginlab.NewPlugin(t, `[ -e "$LAB/pid" ] || { echo $$ >"$LAB/pid.new"; mv "$LAB/pid.new" "$LAB/pid"; exec sleep 1000; }`)
+		plugin := loginlab.NewPlugin(t, `echo >"$LAB/started"; while [ ! -e "$LAB/go" ]; do sleep 0.01; done`)
 		plugin.Status("t", "", "", time.Time{})
+		source := newSource(t, pool, plugin.Config())
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() { _, err := source.Credential(ctx); left <- err }()
+		eventually(t, "plugin runs", func() bool { return plugin.File("started") != nil })
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("Credential = %v, want context.Canceled", err)
+		}
+		plugin.Put("go")
+		credential, err := source.Credential(t.Context())
+		if err != nil || credential.Token().Reveal() != "t" || plugin.Runs() != 1 {
+			t.Errorf("the next Credential = %v, %v, runs = %d, want that of the first run", credential, err, plugin.Runs())
+		}
+	})
+	t.Run("ECR-10 many short-lived callers make a slow login succeed", func(t *testing.T) {
+		pool := newPool(t, transport.Options{})
+		plugin := loginlab.NewPlugin(t, `sleep 0.5`)
+		plugin.Status("t", "", "", time.Time{})
+		source := newSource(t, pool, plugin.Config())
+		gaveUp := 0
+		eventually(t, "a caller of 20 ms gets the credential", func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			_, err := source.Credential(ctx)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("Credential = %v, want nil or DeadlineExceeded", err)
+			}
+			gaveUp++
+			return err == nil
+		})
+		if plugin.Runs() != 1 || gaveUp < 5 {
+			t.Errorf("runs = %d for %d callers, want 1 for several", plugin.Runs(), gaveUp)
+		}
+	})
+	t.Run("ECR-10 a run without callers ends at its time limit, and that is a failure", func(t *testing.T) {
+		now := newClock()
+		pool := newPool(t, transport.Options{Timeout: 200 * time.Millisecond, Now: now.Now})
+		plugin := loginlab.NewPlugin(t, `echo $$ >"$LAB/pid.new"; mv "$LAB/pid.new" "$LAB/pid"; exec sleep 1000`)
+		source := newSource(t, pool, plugin.Config())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := source.Credential(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Credential = %v, want DeadlineExceeded", err)
+		}
+		_, err := source.Credential(t.Context())
+		if !is[*pluginexec.TimeoutError](err) {
+			t.Errorf("Credential = %v, want *TimeoutError", err)
+		}
+		eventually(t, "plugin is killed", func() bool { return !alive(plugin.File("pid")) })
+	})
+	t.Run("ECR-10 a caller whose context has ended runs nothing", func(t *testing.T) {
+		plugin := loginlab.NewPlugin(t, "")
+		plugin.Status("t", "", "", time.Time{})
+		source := newSource(t, newPool(t, transport.Options{}), plugin.Config())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := source.Credential(ctx); !is[*transport.WaitError](err) || !errors.Is(err, context.Canceled) || plugin.Runs() != 0 {
+			t.Errorf("Credential = %v, runs = %d, want *WaitError, 0", err, plugin.Runs())
+		}
+	})
+	t.Run("ECR-10 Close ends a run that nobody waits for", func(t *testing.T) {
+		pool := newPool(t, transport.Options{})
+		plugin := loginlab.NewPlugin(t, `echo $$ >"$LAB/pid.new"; mv "$LAB/pid.new" "$LAB/pid"; exec sleep 1000`)
 		source := newSource(t, pool, plugin.Config())
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error, 1)
 		go func() { _, err := source.Credential(ctx); left <- err }()
 		eventually(t, "plugin runs", func() bool { return plugin.File("pid") != nil })
 		cancel()
-		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("Credential = %v, want context.Canceled", err)
+		<-left
+		if !alive(plugin.File("pid")) {
+			t.Error("the plugin died with its caller")
 		}
-		eventually(t, "plugin is killed", func() bool { return !alive(plugin.File("pid")) })
-		if _, err := source.Credential(t.Context()); err != nil {
-			t.Errorf("the next Credential = %v, want a run of its own", err)
+		pool.Close()
+		if alive(plugin.File("pid")) {
+			t.Error("the plugin is alive after Close")
+		}
+	})
+	t.Run("ECR-10 a panic in a run is a failure and not a hang", func(t *testing.T) {
+		plugin := loginlab.NewPlugin(t, "")
+		pool := newPool(t, transport.Options{Environ: func() []string { panic("open-sesame-4711") }})
+		source := newSource(t, pool, plugin.Config())
+		if _, err := source.Credential(t.Context()); !is[*transport.PluginError](err) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("Credential = %v, want *PluginError", err)
+		}
+		if _, err := source.Credential(t.Context()); !is[*execcredential.BackoffError](err) {
+			t.Errorf("the next Credential = %v, want *BackoffError", err)
 		}
 	})
 }
@@ -199,7 +274,7 @@ func TestFailingPlugin(t *testing.T) {
 		for range 1000 {
 			group.Go(func() {
 				_, err := source.Credential(ctx)
-				var exit *transport.ExitError
+				var exit *pluginexec.ExitError
 				if !errors.As(err, &exit) || exit.Code != 3 || string(exit.Stderr.Reveal()) != "why\n" {
 					t.Errorf("Credential = %v, want exit code 3", err)
 				}
@@ -259,11 +334,11 @@ func TestBadPlugins(t *testing.T) {
 		name, body string
 		check      func(error) bool
 	}{
-		{"ECR-11 KEP-541 unit: reasonable timeout: a plugin that hangs", `trap '' TERM; while :; do sleep 1; done`, is[*transport.TimeoutError]},
-		{"ECR-25 a plugin that floods", `exec cat /dev/zero`, is[*transport.OutputTooLargeError]},
+		{"ECR-11 KEP-541 unit: reasonable timeout: a plugin that hangs", `trap '' TERM; while :; do sleep 1; done`, is[*pluginexec.TimeoutError]},
+		{"ECR-25 a plugin that floods", `exec cat /dev/zero`, is[*pluginexec.OutputTooLargeError]},
 		{"ECR-6 a plugin that lies about its version", `echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1","status":{"token":"t"}}'; exit 0`, is[*execcredential.VersionError]},
-		{"a plugin that is killed", `kill -9 $$`, is[*transport.ExitError]},
-		{"ECR-24 a plugin that wants a terminal and gets none ends, it does not hang", `read answer </dev/tty || exit 9`, is[*transport.ExitError]},
+		{"a plugin that is killed", `kill -9 $$`, is[*pluginexec.ExitError]},
+		{"ECR-24 a plugin that wants a terminal and gets none ends, it does not hang", `read answer </dev/tty || exit 9`, is[*pluginexec.ExitError]},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -343,7 +418,7 @@ func TestInstallHint(t *testing.T) {
 			try := func() (bool, error) {
 				source.Reset()
 				_, err := source.Credential(t.Context())
-				if !errors.Is(err, transport.ErrNotFound) || errors.Is(err, transport.ErrNotExecutable) {
+				if !errors.Is(err, pluginexec.ErrNotFound) || errors.Is(err, pluginexec.ErrNotExecutable) {
 					t.Fatalf("Credential = %v, want ErrNotFound", err)
 				}
 				return hinted(t, err), err
@@ -375,7 +450,7 @@ func TestInstallHint(t *testing.T) {
 		config := plugin.Config()
 		config.InstallHint = "brew install"
 		_, err := newSource(t, newPool(t, transport.Options{}), config).Credential(t.Context())
-		if !errors.Is(err, transport.ErrNotExecutable) || errors.Is(err, transport.ErrNotFound) || hinted(t, err) {
+		if !errors.Is(err, pluginexec.ErrNotExecutable) || errors.Is(err, pluginexec.ErrNotFound) || hinted(t, err) {
 			t.Errorf("Credential = %v, want ErrNotExecutable without hint", err)
 		}
 	})

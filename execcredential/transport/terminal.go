@@ -36,9 +36,12 @@ func (t *Terminal) Claim(by string) (release func()) {
 	}
 }
 
+// exists reports whether there is a terminal that a plugin might ever have.
+func (t *Terminal) exists() bool { return t != nil && isTerminal(t.file) }
+
 // available returns nil when a plugin may have standard input. A nil Terminal is none.
 func (t *Terminal) available(mode execcredential.InteractiveMode) error {
-	if t == nil || !isTerminal(t.file) {
+	if !t.exists() {
 		return &InteractiveError{Mode: mode, Err: ErrNoTerminal}
 	}
 	t.mu.Lock()

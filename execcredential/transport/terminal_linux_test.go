@@ -170,3 +170,45 @@ rmdir "` + shared + `/reading"`
 		}
 	})
 }
+
+func TestInteractiveRunWithoutCallers(t *testing.T) {
+	const once = `[ -e "$LAB/pid" ] || { echo $$ >"$LAB/pid.new"; mv "$LAB/pid.new" "$LAB/pid"; exec sleep 1000; }`
+	prepare := func(t *testing.T) (*loginlab.Plugin, *transport.Terminal, *transport.Source) {
+		_, stdin := openTerminal(t)
+		plugin := loginlab.NewPlugin(t, once)
+		plugin.Status("t", "", "", time.Time{})
+		config := plugin.Config()
+		config.InteractiveMode = execcredential.IfAvailable
+		terminal := transport.NewTerminal(stdin)
+		return plugin, terminal, newSource(t, newPool(t, transport.Options{Terminal: terminal}), config)
+	}
+	abandon := func(t *testing.T, plugin *loginlab.Plugin, source *transport.Source) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() { _, err := source.Credential(ctx); left <- err }()
+		eventually(t, "plugin runs", func() bool { return plugin.File("pid") != nil })
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("Credential = %v, want context.Canceled", err)
+		}
+	}
+	t.Run("ECR-10 an interactive run ends with its last waiter, and that is no failure", func(t *testing.T) {
+		plugin, _, source := prepare(t)
+		abandon(t, plugin, source)
+		eventually(t, "plugin is killed", func() bool { return !alive(plugin.File("pid")) })
+		if _, err := source.Credential(t.Context()); err != nil || plugin.Runs() != 2 {
+			t.Errorf("the next Credential = %v, runs = %d, want a run of its own", err, plugin.Runs())
+		}
+	})
+	t.Run("ECR-10 a run that could not have the terminal is not interactive and goes on", func(t *testing.T) {
+		plugin, terminal, source := prepare(t)
+		defer terminal.Claim("apply -f -")()
+		abandon(t, plugin, source)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := source.Credential(ctx); !errors.Is(err, context.DeadlineExceeded) || plugin.Runs() != 1 || !alive(plugin.File("pid")) {
+			t.Errorf("the next Credential = %v, runs = %d, want to join the first run", err, plugin.Runs())
+		}
+	})
+}

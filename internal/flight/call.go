@@ -9,8 +9,11 @@ import (
 // Run is the context of a run, with what its function may say about it.
 type Run struct {
 	context.Context
-	call interface{ land() bool }
-	end  time.Time // the zero time is none
+	call interface {
+		land() bool
+		detach()
+	}
+	end time.Time // the zero time is none
 }
 
 // Deadline returns the moment of the limit.
@@ -21,6 +24,10 @@ func (r *Run) Deadline() (time.Time, bool) { return r.end, !r.end.IsZero() }
 // when the run was abandoned, ended or has reached its limit, and a later run may have an outcome by now. After true
 // only the function can end the run.
 func (r *Run) Land() bool { return r.call.land() }
+
+// Detach lets the run go on when its last caller has left, as [Options] can from the beginning: for a function that finds out
+// only later that it needs nobody.
+func (r *Run) Detach() { r.call.detach() }
 
 // Call is one run and those who wait for it.
 type Call[K comparable, V any] struct {
@@ -116,6 +123,12 @@ func (c *Call[K, V]) land() bool {
 	c.landed = true
 	c.forget()
 	return true
+}
+
+func (c *Call[K, V]) detach() {
+	c.group.mu.Lock()
+	defer c.group.mu.Unlock()
+	c.detached = true
 }
 
 // late reports whether the limit has passed before anything else has happened. It goes by the clock as well: the timer

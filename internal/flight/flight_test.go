@@ -170,6 +170,30 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
+func TestDetach(t *testing.T) {
+	t.Run("from then on the run goes on without callers", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var g group
+			may := make(chan struct{})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, _, err := g.Do(ctx, "", flight.Options{}, func(run *flight.Run) (int, error) {
+				run.Detach()
+				<-may
+				return 1, run.Err()
+			})
+			if !errors.Is(err, context.DeadlineExceeded) || g.Overdue() != 0 {
+				t.Errorf("Do = %v, %d overdue, want DeadlineExceeded, 0", err, g.Overdue())
+			}
+			call, began := g.Join(t.Context(), "", flight.Options{}, nil)
+			close(may)
+			if got, err := call.Wait(t.Context()); got != 1 || began || err != nil {
+				t.Errorf("Wait = %d, %t, %v, want 1, false, nil", got, began, err)
+			}
+		})
+	})
+}
+
 func TestLimit(t *testing.T) {
 	for _, looks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("nobody waits beyond it, whether the function looks at its context: %t", looks), func(t *testing.T) {

@@ -3,8 +3,8 @@ module github.com/lanyard-dev/lanyard/peers/execcredential
 go 1.26.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	k8s.io/client-go v0.37.2
 	pgregory.net/rapid v1.3.0
 )
@@ -14,6 +14,7 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
@@ -39,7 +40,8 @@ require (
 )
 
 replace (
-	github.com/lanyard-dev/lanyard/redact => ../../redact
 	github.com/lanyard-dev/lanyard/execcredential => ../../execcredential
+	github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
 	github.com/lanyard-dev/lanyard/pluginexec => ../../pluginexec
+	github.com/lanyard-dev/lanyard/redact => ../../redact
 )

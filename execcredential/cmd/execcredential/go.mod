@@ -3,9 +3,9 @@ module github.com/lanyard-dev/lanyard/execcredential/cmd/execcredential
 go 1.25
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 )

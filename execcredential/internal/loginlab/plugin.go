@@ -20,7 +20,7 @@ type Plugin struct {
 	dir string
 }
 
-// NewPlugin writes a plugin whose script runs body before it prints the answer. The script finds its folder in $LAB.
+// NewPlugin writes a plugin whose script runs body before it prints the answer. The script finds its directory in $LAB.
 func NewPlugin(t testing.TB, body string) *Plugin {
 	t.Helper()
 	dir := t.TempDir()
@@ -52,13 +52,19 @@ func (p *Plugin) Status(token, certificate, key string, expires time.Time) {
 // Runs returns how often the plugin was started.
 func (p *Plugin) Runs() int { return bytes.Count(p.File("runs"), []byte("\n")) }
 
-// File returns the content of a file that the script wrote into its folder; nil when there is none.
+// File returns the content of a file that the script wrote into its directory; nil when there is none.
 func (p *Plugin) File(name string) []byte {
 	data, err := os.ReadFile(filepath.Join(p.dir, name))
 	if err != nil {
 		return nil
 	}
 	return data
+}
+
+// Put makes an empty file in the script's directory, for a script that waits for it.
+func (p *Plugin) Put(name string) {
+	p.t.Helper()
+	must(p.t, os.WriteFile(filepath.Join(p.dir, name), nil, 0o600))
 }
 
 // Answer returns an answer with full precision of the expiry.
