@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -271,16 +270,13 @@ func readJournal(t *testing.T, path string) (out []journal.Record) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for records := journal.NewReader(f, path); ; {
-		r, err := records.Next()
-		if err == io.EOF {
-			return out
-		}
+	for r, err := range journal.NewReader(f, path).Records() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, r)
 	}
+	return out
 }
 
 // checkNoLeak checks that after remove nothing is left of any pod below the runtime's root.

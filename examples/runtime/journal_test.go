@@ -75,6 +75,37 @@ func TestJournal(t *testing.T) {
 			t.Errorf("end = %+v, want a reason and no exit code", got)
 		}
 	})
+	t.Run("EXA-39 each session has the kernel's own mark, where the low-level runtime sets one", func(t *testing.T) {
+		config := newConfig(t)
+		wrapper := filepath.Join(newDir(t), "runc")
+		script := "#!/bin/sh\necho 4711 >/proc/self/loginuid\nexec " + config.Runc + " \"$@\"\n"
+		if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		config.Runc = wrapper
+		c := startSleeper(t, serve(t, config).Node)
+		marks := map[uint32]bool{}
+		for range 2 {
+			c.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "0"), Env: auditID("marked")})
+		}
+		for _, r := range readJournal(t, filepath.Join(config.Root, "exec-journal.jsonl")) {
+			if r.Kind == journal.KindStart {
+				if marks[r.SessionID] {
+					t.Errorf("two sessions have the mark %d", r.SessionID)
+				}
+				marks[r.SessionID] = true
+			}
+			if r.Kind == journal.KindEnd && !marks[r.SessionID] {
+				t.Errorf("the end of a session has the mark %d, none of %v", r.SessionID, marks)
+			}
+		}
+		if marks[0] {
+			t.Skip("the kernel lets the low-level runtime set no login UID")
+		}
+		if got := of("one")[1].SessionID; marks[got] {
+			t.Errorf("a process that nobody marked has the mark %d of another", got)
+		}
+	})
 	t.Run("ATT-11 a process that never came to be has an end that says so", func(t *testing.T) {
 		_ = c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: []string{"/nowhere"}, Env: auditID("three")})
 		runtimetest.Eventually(t, "the session has an end", func() bool { return len(of("three")) == 2 })

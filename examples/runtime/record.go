@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -83,7 +82,7 @@ func (e *journalEntry) sync() {
 }
 
 func journalProcess(p monitor.Started) journal.Process {
-	return journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID()}
+	return journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID(), SessionID: p.SessionID}
 }
 
 // bootID tells this boot's clock ticks from another's; empty if the kernel does not say.
@@ -125,23 +124,19 @@ func (s *Server) openSessions() (map[journal.SessionKey]journal.Record, error) {
 	}
 	defer f.Close()
 	open := map[journal.SessionKey]journal.Record{}
-	for records := journal.NewReader(f, s.config.Journal); ; {
-		r, err := records.Next()
+	for r, err := range journal.NewReader(f, s.config.Journal).Records() {
 		var line *journal.LineError
 		switch {
-		case err == io.EOF:
-			return open, nil
 		case errors.As(err, &line):
 			// A crash can leave half a line. It is not a session that anybody could find.
 			s.config.Logger.Warn("exec journal", "err", line)
-			continue
 		case err != nil:
 			return nil, err
-		}
-		if r.Kind == journal.KindEnd {
+		case r.Kind == journal.KindEnd:
 			delete(open, r.SessionKey())
-			continue
+		default:
+			open[r.SessionKey()] = r
 		}
-		open[r.SessionKey()] = r
 	}
+	return open, nil
 }

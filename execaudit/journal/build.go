@@ -27,14 +27,14 @@ func Intent(session Session, argv []string, tty bool, at time.Time) Record {
 // Start returns the record to append once the process has started.
 func Start(session Session, process Process, at time.Time) Record {
 	r := record(KindStart, session, at)
-	r.Process = process
+	r.Process = marked(process)
 	return r
 }
 
 // End returns the record to append when the process has ended with an exit code.
 func End(session Session, process Process, exitCode int, at time.Time) Record {
 	r := record(KindEnd, session, at)
-	r.Process = process
+	r.Process = marked(process)
 	r.ExitCode = &exitCode
 	return r
 }
@@ -44,7 +44,7 @@ func End(session Session, process Process, exitCode int, at time.Time) Record {
 // while it ran. reason says which, in the runtime's words.
 func Lost(session Session, process Process, reason string, at time.Time) Record {
 	r := record(KindEnd, session, at)
-	r.Process = process
+	r.Process = marked(process)
 	r.Reason = cut(reason)
 	return r
 }
@@ -52,6 +52,14 @@ func Lost(session Session, process Process, reason string, at time.Time) Record 
 func record(kind Kind, session Session, at time.Time) Record {
 	session.AuditID = cut(session.AuditID)
 	return Record{Version: Version, Kind: kind, Time: at.UTC().Round(0), Session: session}
+}
+
+// marked returns the process without a mark that marks nothing.
+func marked(p Process) Process {
+	if p.SessionID == SessionIDUnset {
+		p.SessionID = 0
+	}
+	return p
 }
 
 // bounded copies argv up to the bounds; the argument that crosses MaxArgvBytes is cut.

@@ -7,10 +7,11 @@
 //	err = w.Append(journal.Start(session, process, now))      // when it has a PID
 //	err = w.Append(journal.End(session, process, code, now))  // when it is gone
 //
-// A journal is a file of JSON lines that only grows, one Record a line. Append returns
-// once the record is on disk, AppendUnsynced once this process cannot lose it. A session is found by its SessionKey, a process by
-// its ProcessKey. Records name variables' audit ID only and hold no environment
-// value; they do hold the command line.
+// A journal is a file of JSON lines that only grows, one Record a line. Append
+// returns once the record is on disk, AppendUnsynced once the end of this process
+// cannot lose it. Reader.Records iterates over a journal, Decode reads one line. A
+// session is found by its SessionKey, a process by its ProcessKey. Records contain
+// no environment value except the audit ID; they do contain the command line.
 //
 // Source: beyond KEP-6035, which defers tamper-proof attribution.
 package journal

@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -26,7 +25,7 @@ func Example() {
 	}
 	now := time.Date(2026, 11, 21, 4, 10, 0, 0, time.UTC)
 	session := journal.Session{Node: "n1", ContainerID: "8762eafc25a3", ExecID: "exec-1", AuditID: "f4a3b2c1"}
-	process := journal.Process{PID: 4711, StartTicks: 123456}
+	process := journal.Process{PID: 4711, StartTicks: 123456, SessionID: 77}
 	for _, r := range []journal.Record{
 		journal.Intent(session, []string{"sh", "-c", "id"}, true, now), // before the process starts
 		journal.Start(session, process, now.Add(time.Second)),
@@ -46,12 +45,15 @@ func Example() {
 		return
 	}
 	defer f.Close()
-	records := journal.NewReader(f, path)
-	for r, err := records.Next(); err != io.EOF; r, err = records.Next() {
-		fmt.Println(r.Kind, r.AuditID, r.PID, r.Argv)
+	for r, err := range journal.NewReader(f, path).Records() {
+		if err != nil { // a line that is not a record, or the file's error
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(r.Kind, r.AuditID, r.PID, r.SessionID, r.Argv)
 	}
 	// Output:
-	// intent f4a3b2c1 0 [sh -c id]
-	// start f4a3b2c1 4711 []
-	// end f4a3b2c1 4711 []
+	// intent f4a3b2c1 0 0 [sh -c id]
+	// start f4a3b2c1 4711 77 []
+	// end f4a3b2c1 4711 77 []
 }

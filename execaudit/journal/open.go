@@ -7,17 +7,6 @@ import (
 	"path/filepath"
 )
 
-// Errors of Open. Each comes wrapped, with the path.
-var (
-	// ErrNotRegular: the path is not a regular file but, say, a symlink, a FIFO or a directory.
-	ErrNotRegular = errors.New("journal is not a regular file")
-	// ErrNotPrivate: the file belongs to another user or has a second name (a hard
-	// link), so others could have it under their control.
-	ErrNotPrivate = errors.New("journal is not this user's alone")
-	// ErrInUse: another Writer has the file, in this process or another.
-	ErrInUse = errors.New("journal has another writer")
-)
-
 // fileMode lets the owner alone read the command lines in a journal.
 const fileMode = 0o600
 

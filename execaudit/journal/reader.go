@@ -6,37 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
-
-// LineError is a line that is not a record. It names no content.
-type LineError struct {
-	// Name is the journal's name as given to NewReader.
-	Name string
-	// Line counts from 1.
-	Line int
-	// Err is ErrNotJSON, ErrLineTooLong or a fault of Record.Validate.
-	Err error
-}
-
-// ErrNotJSON is in a LineError for a line that is not a JSON object with a
-// record's field types, each at most once: among others one that a crash left unfinished.
-var ErrNotJSON = errors.New("not a journal record in JSON")
-
-// Error returns "NAME:LINE: what is wrong".
-func (e *LineError) Error() string {
-	return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err)
-}
-
-// Unwrap returns Err.
-func (e *LineError) Unwrap() error {
-	return e.Err
-}
 
 // Reader reads a journal, line by line, in memory bounded by MaxLineBytes. It is
 // for one goroutine.
 type Reader struct {
 	name  string
 	lines *bufio.Reader
+	long  []byte // a line that is longer than what lines holds
 	line  int
 }
 
@@ -45,56 +23,64 @@ func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{name: name, lines: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// Next returns the next record. Its errors are
+// Records returns the journal's records in its order, as Decode reads them, up to
+// the end of what NewReader was given. A pair with an error has the zero Record:
 //
-//   - *LineError for a line that is none; the next call goes on behind it
-//   - io.EOF, plain, at the end
-//   - whatever r returns
+//   - *LineError for a line that is not a record; the next pair is of what follows it
+//   - whatever NewReader's r returns, but io.EOF, as the last pair
 //
-// Empty lines are skipped. Fields it does not know are ignored; so are those whose
-// key differs from a known one in case.
-func (r *Reader) Next() (Record, error) {
-	for {
-		line, err := r.readLine()
-		switch {
-		case errors.Is(err, ErrLineTooLong):
-			return Record{}, r.lineError(err)
-		case err != nil:
-			return Record{}, err
-		case len(line) > 0:
-			return r.decode(line)
+// Empty lines are skipped. To iterate again is to go on where the last iteration ended.
+func (r *Reader) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			line, err := r.readLine()
+			switch {
+			case err == io.EOF:
+				return
+			case err != nil && !errors.Is(err, ErrLineTooLong):
+				yield(Record{}, err)
+				return
+			case err == nil && len(line) == 0:
+				continue
+			}
+			var record Record
+			if err == nil {
+				err = Decode(line, &record)
+			}
+			if err != nil {
+				err = &LineError{Name: r.name, Line: r.line, Err: err}
+			}
+			if !yield(record, err) {
+				return
+			}
 		}
 	}
 }
 
-func (r *Reader) decode(line []byte) (Record, error) {
-	var record Record
-	if !decodeExact(line, &record) {
-		return Record{}, r.lineError(ErrNotJSON) // json's own error repeats content
-	}
-	if err := record.Validate(); err != nil {
-		return Record{}, r.lineError(err)
-	}
-	return record, nil
-}
-
-func (r *Reader) lineError(err error) error {
-	return &LineError{Name: r.name, Line: r.line, Err: err}
-}
-
-// readLine returns a line without its end. A last line without newline is a line.
+// readLine returns a line without its end, good until the next call. A last line without newline is a line.
 func (r *Reader) readLine() ([]byte, error) {
 	r.line++
-	var line []byte
+	part, err := r.lines.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		part, err = r.readLong(part)
+	}
+	switch {
+	case err == io.EOF && len(part) > 0, err == nil:
+		return checkedLine(part)
+	}
+	return nil, err
+}
+
+// readLong reads the rest of a line that begins with part.
+func (r *Reader) readLong(part []byte) ([]byte, error) {
+	r.long = append(r.long[:0], part...)
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		line = append(line, part...)
+		r.long = append(r.long, part...)
 		switch {
-		case err == nil, err == io.EOF && len(line) > 0:
-			return checkedLine(line)
 		case err != bufio.ErrBufferFull:
-			return nil, err
-		case len(line) > MaxLineBytes:
+			return r.long, err
+		case len(r.long) > MaxLineBytes:
 			return nil, r.skipLine()
 		}
 	}

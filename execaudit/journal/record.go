@@ -3,8 +3,10 @@ package journal
 import "time"
 
 // Version is the version of the records that this package writes and the only
-// one it reads. A field may be added without a new version; readers skip what
-// they do not know.
+// one it reads. It changes when a field or a kind that is there means something
+// else or goes. New fields and new kinds come without a new version: readers skip
+// a field that they do not know, and pass over a record of a kind that they do
+// not know (a *Fault whose Field is "kind").
 const Version = 1
 
 // Kind says which of a session's three records one is.
@@ -41,7 +43,8 @@ type Session struct {
 	Container string `json:"container,omitempty"`
 }
 
-// Process identifies one process on a node for good.
+// Process is one process on a node: what identifies it for good, and the kernel's
+// mark of the session that it belongs to.
 type Process struct {
 	// PID is the process ID in the host's PID namespace.
 	PID int `json:"pid,omitempty"`
@@ -52,7 +55,16 @@ type Process struct {
 	// BootID is /proc/sys/kernel/random/boot_id, which tells one boot's ticks
 	// from another's; empty where there is none.
 	BootID string `json:"bootID,omitempty"`
+	// SessionID is the kernel's audit session ID of the process, /proc/PID/sessionid.
+	// Every descendant has the same, unless one with CAP_AUDIT_CONTROL sets a login
+	// UID. It is unique in a boot: the kernel counts from 1. 0 says that none is
+	// recorded. The kernel's own word for none, SessionIDUnset, is never written.
+	SessionID uint32 `json:"sessionID,omitempty"`
 }
+
+// SessionIDUnset is what /proc/PID/sessionid shows for a process whose login UID was never set. It marks no
+// session, since all such processes have it: Start, End and Lost leave it out, and Record.Validate refuses it.
+const SessionIDUnset = 1<<32 - 1
 
 // Record is one line of a journal. Intent, Start, End and Lost make them.
 type Record struct {
@@ -91,12 +103,14 @@ func (s Session) SessionKey() SessionKey {
 type ProcessKey struct {
 	// Node is Session's.
 	Node string
-	// Process is the process on it.
-	Process Process
+	// PID, StartTicks and BootID are Process's.
+	PID        int
+	StartTicks uint64
+	BootID     string
 }
 
 // ProcessKey returns the key of the session's process and true, or false for a
 // record without a process: an intent, and the end of one that never started.
 func (r Record) ProcessKey() (ProcessKey, bool) {
-	return ProcessKey{Node: r.Node, Process: r.Process}, r.PID > 0
+	return ProcessKey{Node: r.Node, PID: r.PID, StartTicks: r.StartTicks, BootID: r.BootID}, r.PID > 0
 }

@@ -1,56 +1,55 @@
 package journal
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
-// ErrInvalidRecord is what errors of Validate unwrap to.
-var ErrInvalidRecord = errors.New("invalid journal record")
-
-// Validate returns nil for a record that a reader can use, else an error that
-// unwraps to ErrInvalidRecord and names the field: another version, an unknown
-// kind, no time, no node, container ID or exec ID, a start without PID or start
-// time, a negative PID, an end with neither exit code nor reason.
+// Validate returns nil for a record that a reader can use, else a *Fault: another
+// version, an unknown kind, no time, no node, container ID or exec ID, a negative
+// PID, the session ID SessionIDUnset, a start without PID or start time, an end
+// with neither exit code nor reason.
 func (r Record) Validate() error {
-	if fault := r.fault(); fault != "" {
-		return fmt.Errorf("%w: %s", ErrInvalidRecord, fault)
+	if f := r.fault(); f != nil {
+		return f
 	}
 	return nil
 }
 
-func (r Record) fault() string {
+func (r *Record) fault() *Fault {
 	switch {
 	case r.Version != Version:
-		return fmt.Sprintf("version %d, must be %d", r.Version, Version)
+		return &Fault{"version", fmt.Sprintf("is %d, must be %d", r.Version, Version)}
 	case r.Time.IsZero():
-		return "time is missing"
+		return &Fault{"time", "is missing"}
 	case r.Node == "":
-		return "node is missing"
+		return &Fault{"node", "is missing"}
 	case r.ContainerID == "":
-		return "containerID is missing"
+		return &Fault{"containerID", "is missing"}
 	case r.ExecID == "":
-		return "execID is missing"
+		return &Fault{"execID", "is missing"}
 	case r.PID < 0:
-		return "pid is negative"
+		return &Fault{"pid", "is negative"}
+	case r.SessionID == SessionIDUnset:
+		return &Fault{"sessionID", "is 4294967295, the kernel's word for none, which is left out"}
 	}
 	return r.kindFault()
 }
 
-func (r Record) kindFault() string {
+func (r *Record) kindFault() *Fault {
 	switch r.Kind {
 	case KindIntent:
-		return ""
+		return nil
 	case KindStart:
-		if r.PID == 0 || r.StartTicks == 0 {
-			return "a start needs pid and startTicks"
+		switch {
+		case r.PID == 0:
+			return &Fault{"pid", "is missing from a start"}
+		case r.StartTicks == 0:
+			return &Fault{"startTicks", "is missing from a start"}
 		}
-		return ""
+		return nil
 	case KindEnd:
 		if r.ExitCode == nil && r.Reason == "" {
-			return "an end needs exitCode or reason"
+			return &Fault{"exitCode", "and reason are missing from an end, which needs one"}
 		}
-		return ""
+		return nil
 	}
-	return "kind is not one of intent, start, end"
+	return &Fault{"kind", "is not one of intent, start, end"}
 }

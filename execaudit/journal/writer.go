@@ -13,16 +13,6 @@ import (
 // escapes in it.
 const MaxLineBytes = 1 << 20 // 1 MiB
 
-// Errors of a Writer's methods.
-var (
-	// ErrLineTooLong: the record's line is longer than MaxLineBytes.
-	ErrLineTooLong = errors.New("journal record too long")
-	// ErrSyncFailed: the file could not be synced, now or earlier. What it took
-	// since the sync before may be lost, and a later sync that succeeds would not
-	// say so. So the Writer writes nothing any more; Close it and Open anew.
-	ErrSyncFailed = errors.New("journal could not be synced")
-)
-
 // File is what a Writer needs of an *os.File.
 type File interface {
 	io.WriteCloser

@@ -19,7 +19,7 @@ var (
 		Node: "n1", ContainerID: "c1", ExecID: "e1", AuditID: "f4a3b2c1", SandboxID: "s1",
 		Namespace: "shop", Pod: "web-0", PodUID: "u1", Container: "app",
 	}
-	process = journal.Process{PID: 4711, StartTicks: 123456, BootID: "b1"}
+	process = journal.Process{PID: 4711, StartTicks: 123456, BootID: "b1", SessionID: 77}
 )
 
 // disk is a journal.File that knows what a crash would leave.
@@ -85,21 +85,18 @@ func (d *disk) afterCrash() []byte { return d.written.Bytes()[:d.durable] }
 // readAll returns the records and the faults of a journal.
 func readAll(t *testing.T, data []byte) (records []journal.Record, faults []error) {
 	t.Helper()
-	r := journal.NewReader(bytes.NewReader(data), "journal")
-	for {
-		record, err := r.Next()
+	for record, err := range journal.NewReader(bytes.NewReader(data), "journal").Records() {
 		var fault *journal.LineError
 		switch {
 		case err == nil:
 			records = append(records, record)
 		case errors.As(err, &fault):
 			faults = append(faults, err)
-		case err == io.EOF:
-			return records, faults
 		default:
 			t.Fatal(err)
 		}
 	}
+	return records, faults
 }
 
 func mustAppend(t *testing.T, w *journal.Writer, r journal.Record) {
@@ -119,8 +116,8 @@ func TestAppend(t *testing.T) {
 		const who = `"node":"n1","containerID":"c1","execID":"e1","auditID":"f4a3b2c1","sandboxID":"s1","namespace":"shop","pod":"web-0","podUID":"u1","container":"app"`
 		want := strings.Join([]string{
 			`{"version":1,"kind":"intent","time":"2026-11-21T04:10:00.00000025Z",` + who + `,"argv":["sh","-c","id \u003c\u00261"],"tty":true}`,
-			`{"version":1,"kind":"start","time":"2026-11-21T04:10:01.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1"}`,
-			`{"version":1,"kind":"end","time":"2026-11-21T04:10:02.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1","exitCode":137}`,
+			`{"version":1,"kind":"start","time":"2026-11-21T04:10:01.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1","sessionID":77}`,
+			`{"version":1,"kind":"end","time":"2026-11-21T04:10:02.00000025Z",` + who + `,"pid":4711,"startTicks":123456,"bootID":"b1","sessionID":77,"exitCode":137}`,
 			"",
 		}, "\n")
 		if got := d.written.String(); got != want {

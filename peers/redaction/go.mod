@@ -56,6 +56,7 @@ require (
 	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
+	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
@@ -70,6 +71,8 @@ replace github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
 replace github.com/lanyard-dev/lanyard/execaudit => ../../execaudit
 
 replace github.com/lanyard-dev/lanyard/execaudit/attribution => ../../execaudit/attribution
+
+replace github.com/lanyard-dev/lanyard/execaudit/journal => ../../execaudit/journal
 
 replace github.com/lanyard-dev/lanyard/supgroups => ../../supgroups
 

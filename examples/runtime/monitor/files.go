@@ -44,7 +44,8 @@ type Spec struct {
 // Started is written once the container's first process runs.
 type Started struct {
 	Pid       int       `json:"pid"`
-	StartTime uint64    `json:"startTime"` // clock ticks since boot, field 22 of /proc/PID/stat
+	StartTime uint64    `json:"startTime"`           // clock ticks since boot, field 22 of /proc/PID/stat
+	SessionID uint32    `json:"sessionID,omitempty"` // the kernel's audit session, as SessionID returns it
 	At        time.Time `json:"at"`
 }
 

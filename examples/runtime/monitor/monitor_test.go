@@ -2,8 +2,10 @@ package monitor_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -122,6 +124,42 @@ func TestConn(t *testing.T) {
 		defer c.Close()
 		if err := c.Send(monitor.Request{Process: strings.Repeat("x", 64<<10)}); err == nil {
 			t.Error("no error")
+		}
+	})
+}
+
+func TestSessionID(t *testing.T) {
+	t.Run("EXA-39 a process has the kernel's session of its login, and its children the same", func(t *testing.T) {
+		for _, login := range []string{"", "echo 4711 >/proc/self/loginuid || exit; "} {
+			c := exec.Command("sh", "-c", login+"read x </proc/self/sessionid; echo $x; sleep 60 & echo $!; wait")
+			c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+			out, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var want uint32
+			var child int
+			_, err = fmt.Fscan(out, &want, &child)
+			if err == nil {
+				for _, pid := range []int{c.Process.Pid, child} {
+					if got, err := monitor.SessionID(pid); err != nil || got != want {
+						t.Errorf("session ID = %d, %v, want %d", got, err, want)
+					}
+				}
+			}
+			_ = unix.Kill(-c.Process.Pid, unix.SIGKILL)
+			_ = c.Wait()
+			if err != nil {
+				t.Skip("the kernel lets this process set no login UID")
+			}
+		}
+	})
+	t.Run("EXA-39 no process, no session", func(t *testing.T) {
+		if _, err := monitor.SessionID(1 << 22); !errors.Is(err, unix.ENOENT) {
+			t.Errorf("no process: %v", err)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func (c *container) exec(s *session, req monitor.Request, files []*os.File) erro
 	if err != nil {
 		return err
 	}
-	started := monitor.Started{Pid: p.pid, StartTime: p.startTime, At: time.Now()}
+	started := monitor.Started{Pid: p.pid, StartTime: p.startTime, SessionID: p.sessionID, At: time.Now()}
 	if err := c.keep(req.Session, started); err != nil {
 		c.spawner.reaper.kill(p.pid)
 		<-p.exit

@@ -13,8 +13,20 @@ import (
 
 // exit is how one process ended.
 type exit struct {
-	code      int // 128+n for signal n
+	code int // 128+n for signal n
+	identity
+}
+
+// identity is what the kernel says of a process as long as it was not reaped. Zero where it does not say.
+type identity struct {
 	startTime uint64
+	sessionID uint32
+}
+
+func identityOf(pid int) (i identity) {
+	i.startTime, _ = monitor.StartTime(pid)
+	i.sessionID, _ = monitor.SessionID(pid)
+	return i
 }
 
 // reaper waits for every child of this process, its own and those it inherits. Nothing else here may wait for a child:
@@ -47,7 +59,7 @@ func (r *reaper) reap() {
 	defer r.mu.Unlock()
 	for {
 		var info unix.Siginfo
-		// WNOWAIT leaves the zombie in place, so that its start time can still be read.
+		// WNOWAIT leaves the zombie in place, so that its identity can still be read.
 		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 		if err == unix.EINTR {
 			continue
@@ -56,12 +68,12 @@ func (r *reaper) reap() {
 		if err != nil || pid == 0 {
 			return
 		}
-		start, _ := monitor.StartTime(pid)
+		who := identityOf(pid)
 		var ws unix.WaitStatus
 		if _, err := unix.Wait4(pid, &ws, 0, nil); err != nil {
 			return
 		}
-		r.deliver(pid, exit{code: exitCode(ws), startTime: start})
+		r.deliver(pid, exit{code: exitCode(ws), identity: who})
 	}
 }
 
@@ -92,18 +104,17 @@ func (r *reaper) spawning() (done func()) {
 }
 
 // await returns a channel that gets the exit of pid, once. It must be called within spawning.
-func (r *reaper) await(pid int) (<-chan exit, uint64) {
+func (r *reaper) await(pid int) (<-chan exit, identity) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ch := make(chan exit, 1)
 	if e, ok := r.exited[pid]; ok {
 		delete(r.exited, pid)
 		ch <- e
-		return ch, e.startTime
+		return ch, e.identity
 	}
 	r.waiting[pid] = ch
-	start, _ := monitor.StartTime(pid)
-	return ch, start
+	return ch, identityOf(pid)
 }
 
 // kill ends the process group that pid leads, if pid was not reaped yet; the lock keeps its number from being reused.

@@ -16,9 +16,9 @@ import (
 
 // detached is a process that the low-level runtime started and left behind.
 type detached struct {
-	pid       int
-	startTime uint64
-	exit      <-chan exit
+	pid int
+	identity
+	exit <-chan exit
 }
 
 // spawner runs the low-level runtime.
@@ -60,8 +60,8 @@ func (s spawner) detach(files []*os.File, rawEnv, verb string, args ...string) (
 	if err != nil {
 		return detached{}, err
 	}
-	exited, start := s.reaper.await(pid)
-	return detached{pid: pid, startTime: start, exit: exited}, nil
+	exited, who := s.reaper.await(pid)
+	return detached{pid: pid, identity: who, exit: exited}, nil
 }
 
 // run runs the low-level runtime to its end and returns its exit code.
