@@ -7,14 +7,10 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 )
 
-// Options says what to try on whom; see [suite.Options].
-type Options = suite.Options
-
-// Run runs the suite and makes each case a subtest, when all have run: whether a case fails or is unsupported may depend
-// on another. Failed cases fail with what was sent, what was seen and the rule; unsupported and skipped ones skip with the
-// reason; errors of the suite's own fail. What it made is removed before it
-// returns.
-func Run(t *testing.T, options Options) {
+// Run runs the suite, and then makes each case a subtest: whether a case fails or is unsupported may depend on others. A
+// failed case fails with what was sent, what was seen and the rule; an unsupported or skipped one skips with the reason; one
+// that could not be run fails, as does an error of [suite.Run]. What Run made in the runtime is removed before it returns.
+func Run(t *testing.T, options suite.Options) {
 	t.Helper()
 	report, err := suite.Run(t.Context(), options)
 	t.Logf("%s (CRI %s): %s", printable.Line(report.Runtime), printable.Line(report.API), report.Summary())
@@ -29,11 +25,11 @@ func Run(t *testing.T, options Options) {
 // tell gives the subtest the result's outcome.
 func tell(t *testing.T, result suite.Result) {
 	switch result.Outcome {
-	case suite.Fail:
+	case suite.OutcomeFail:
 		t.Errorf("%s is broken\n%s", result.Case, result.Explain(""))
-	case suite.Error:
+	case suite.OutcomeError:
 		t.Errorf("could not find out: %s", printable.Line(result.Reason))
-	case suite.Skip, suite.Unsupported:
+	case suite.OutcomeSkip, suite.OutcomeUnsupported:
 		t.Skipf("%s: %s", result.Outcome, printable.Line(result.Reason))
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// Case is one promise and how it is tried.
+// Case is one promise and how it is tested.
 type Case struct {
 	// Name begins with its feature, such as "envs/last-wins".
 	Name string
 	// Requirement is the ID in Lanyard's list of promises, such as "CON-1".
 	Requirement string
 	Feature     Feature
-	// Source is where the promise is made, such as "KEP-6035, Validation", and Sentence its words, as far as it has any.
+	// Source is where the promise is made, such as "KEP-6035, Validation"; Sentence is its wording there, "" if there is none.
 	Source, Sentence string
-	// Fix is what the author of a runtime that breaks it has to do.
+	// Fix is what the author of a runtime that breaks the promise has to change.
 	Fix string
 
 	try func(ctx context.Context, n *node) Observation
 }
 
-// Problem is one way in which a promise was seen broken.
+// Problem is one observation of a broken promise.
 type Problem struct {
 	Where string `json:"where"` // session or container, such as "SPDY, terminal"
 	Sent  string `json:"sent"`
@@ -41,7 +41,7 @@ func broken(where, sent, seen string, args ...any) Observation {
 	return Observation{Problems: []Problem{{where, sent, fmt.Sprintf(seen, args...)}}}
 }
 
-// trouble is the observation that there is none.
+// trouble is the observation of a case that could not be run to its end.
 func trouble(err error) Observation { return Observation{Err: err} }
 
 // and is both observations in one.

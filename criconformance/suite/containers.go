@@ -20,7 +20,7 @@ func untilDone(ctx context.Context, call func(context.Context) error) error {
 	}
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		deadline = time.Now().Add(defaultTimeout)
+		deadline = time.Now().Add(DefaultTimeout)
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	defer cancel()

@@ -60,7 +60,7 @@ func (e envCase) finish() Case {
 		want = e.send
 	}
 	c := e.Case
-	c.Feature = Envs
+	c.Feature = FeatureEnvs
 	c.try = func(ctx context.Context, n *node) Observation {
 		return n.inEachWay(func(w way) Observation {
 			m, err := n.report(ctx, w, n.fixture, e.send)

@@ -121,7 +121,7 @@ func startsAs(a ask, want identity) func(context.Context, *node) Observation {
 }
 
 func groupCase(name, source, sentence, fix string, try func(context.Context, *node) Observation) Case {
-	return Case{Name: "groups/" + name, Requirement: "CON-3", Feature: Groups, Source: source, Sentence: sentence, Fix: fix, try: try}
+	return Case{Name: "groups/" + name, Requirement: "CON-3", Feature: FeatureGroups, Source: source, Sentence: sentence, Fix: fix, try: try}
 }
 
 func identityCases() []Case {

@@ -21,7 +21,7 @@ const onlySet = "This only applies to envs explicitly set at exec time; the cont
 func isolationCases() []Case {
 	isolated := func(name, fix string, try func(context.Context, *node) Observation) Case {
 		return Case{
-			Name: "envs/" + name, Requirement: "CON-2", Feature: Envs, Source: precedence, Sentence: onlySet,
+			Name: "envs/" + name, Requirement: "CON-2", Feature: FeatureEnvs, Source: precedence, Sentence: onlySet,
 			Fix: fix, try: try,
 		}
 	}
@@ -31,7 +31,7 @@ func isolationCases() []Case {
 		isolated("not-in-container", "leave the container's first process as it is", notInContainer),
 		isolated("not-in-other-containers", "leave the pod's other containers as they are", notInOtherContainers),
 		{
-			Name: "envs/not-in-exec-sync", Requirement: "CON-2", Feature: Envs, Source: "KEP-6035, Hooks and Probes",
+			Name: "envs/not-in-exec-sync", Requirement: "CON-2", Feature: FeatureEnvs, Source: "KEP-6035, Hooks and Probes",
 			Sentence: "Extending env injection to ExecSyncRequest is deferred until a concrete use case is identified.",
 			Fix:      "run ExecSync with the container's own environment", try: notInExecSync,
 		},

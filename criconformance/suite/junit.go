@@ -9,7 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
-// The elements of a JUnit file, as CI systems read it. Skip and Unsupported are both "skipped" there: it knows no more.
+// The elements of a JUnit file, as CI systems read it. OutcomeSkip and OutcomeUnsupported are both "skipped": the format has
+// no more words.
 type (
 	junitSuite struct {
 		XMLName  xml.Name    `xml:"testsuite"`
@@ -36,11 +37,11 @@ type (
 )
 
 // WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or unsupported. An
-// error of the run itself is one more test case, "run", because CI systems read no other place.
+// error of the run is one more test case, "run", because CI systems read nothing else.
 func (r Report) WriteJUnit(w io.Writer) error {
 	s := junitSuite{
-		Name: "criconformance " + printable.Lines(r.Runtime), Tests: len(r.Results), Failures: r.Count(Fail), Errors: r.Count(Error),
-		Skipped: r.Count(Skip) + r.Count(Unsupported),
+		Name: "criconformance " + printable.Lines(r.Runtime), Tests: len(r.Results), Failures: r.Count(OutcomeFail), Errors: r.Count(OutcomeError),
+		Skipped: r.Count(OutcomeSkip) + r.Count(OutcomeUnsupported),
 	}
 	for _, result := range r.Results {
 		s.Seconds += seconds(result.Took)
@@ -68,11 +69,11 @@ func (r Result) junit() junitCase {
 	c := junitCase{Name: printable.Lines(r.Requirement) + " " + name, Class: "criconformance." + feature, Seconds: seconds(r.Took)}
 	note := &junitNote{Message: printable.Lines(r.Reason)}
 	switch r.Outcome {
-	case Fail:
+	case OutcomeFail:
 		c.Failure = &junitNote{Message: printable.Lines(r.Problems[0].Seen), Text: r.Explain("")}
-	case Error:
+	case OutcomeError:
 		c.Error = note
-	case Skip, Unsupported:
+	case OutcomeSkip, OutcomeUnsupported:
 		note.Message = string(r.Outcome) + ": " + note.Message
 		c.Skipped = note
 	}

@@ -96,8 +96,8 @@ func (n *node) ask(ctx context.Context) (err error) {
 	}
 	n.version = version
 	n.reported = map[Feature]bool{
-		Envs:   negotiate.Supported(resp),
-		Groups: resp.GetFeatures().GetSupplementalGroupsPolicy(),
+		FeatureEnvs:   negotiate.Supported(resp),
+		FeatureGroups: resp.GetFeatures().GetSupplementalGroupsPolicy(),
 	}
 	return nil
 }

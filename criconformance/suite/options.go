@@ -8,47 +8,47 @@ import (
 	"time"
 )
 
-// Options says what to try on whom. Only Endpoint is needed.
+// Options selects the runtime and the cases. Only Endpoint is required.
 type Options struct {
 	// Endpoint is the runtime's, such as unix:///run/containerd/containerd.sock; ImageEndpoint is the image service's, and
-	// empty where it is the same.
+	// empty if it is the same.
 	Endpoint, ImageEndpoint string
 	// Handler is the runtime handler of the pods, such as runsc; empty is the runtime's default.
 	Handler string
 
-	// Focus selects cases by name, and Skip takes some of them out; nil selects all, and takes out none.
+	// Focus selects cases by name, and Skip excludes some of them; nil selects all, and excludes none.
 	Focus, Skip *regexp.Regexp
-	// Require are features without which the runtime fails, whatever it reports.
+	// Require names features that the runtime must have, whatever it reports.
 	Require []Feature
 
-	// Reporter is the path of a static Linux program that is the reporter, see package reporter; empty is the running one.
+	// Reporter is the path of a static Linux program that calls reporter.Main; empty is the running program.
 	Reporter string
 	// Push is a repository to which the images are pushed and from which the runtime pulls them, such as
-	// registry.example/conformance, for runtimes that cannot pull from this process on localhost. They stay there.
+	// registry.example/conformance, for runtimes that cannot pull from this process on localhost. They are not removed.
 	Push string
-	// Images is a repository whose images the runtime has already or can pull, as WriteArchive or Push left them; no image
-	// is made or removed.
+	// Images is a repository whose images the runtime already has or can pull, made by WriteArchive or Push; no image is made
+	// or removed.
 	Images string
 
-	// Parallel is how many cases run at a time; 0 is 4.
+	// Parallel is how many cases run at a time; 0 is DefaultParallel.
 	Parallel int
-	// Timeout bounds one case, and one step of what is done before and after all; 0 is one minute.
+	// Timeout bounds one case, and each step before and after the cases; 0 is DefaultTimeout.
 	Timeout time.Duration
-	// Progress is told of each case that has run, by name, one call at a time; nil is nobody.
+	// Progress is called after each case with its name, one call at a time; if nil, it is not called.
 	Progress func(done, total int, name string)
 }
 
+// The defaults of Options.
 const (
-	defaultParallel = 4
-	defaultTimeout  = time.Minute
+	DefaultParallel = 4
+	DefaultTimeout  = time.Minute
 )
 
-// ErrOptions says that there is nothing to do as asked: no endpoint, an unknown feature, no case selected, a negative
-// number.
+// ErrOptions means options that cannot be run: no endpoint, an unknown feature, no case selected, both Push and Images, a
+// negative number, a reporter that cannot be used.
 var ErrOptions = errors.New("options")
 
-// ErrNothingTried says that every case was skipped: the run says nothing about the runtime, and is not to pass for one that
-// found nothing wrong.
+// ErrNothingTried means that every case was skipped: the run says nothing about the runtime, and is not a success.
 var ErrNothingTried = errors.New("no case was tried")
 
 func (o Options) withDefaults() (Options, error) {
@@ -70,10 +70,10 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("%w: no case selected", ErrOptions)
 	}
 	if o.Parallel == 0 {
-		o.Parallel = defaultParallel
+		o.Parallel = DefaultParallel
 	}
 	if o.Timeout == 0 {
-		o.Timeout = defaultTimeout
+		o.Timeout = DefaultTimeout
 	}
 	return o, nil
 }

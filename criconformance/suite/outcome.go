@@ -1,53 +1,56 @@
 package suite
 
-// Outcome is what came of a case.
+// Outcome is the result of a case in one word.
 type Outcome string
 
 // The five outcomes.
 const (
-	// Pass: the promise is kept.
-	Pass Outcome = "pass"
-	// Fail: the promise is broken, and the runtime reports the feature, or was required to have it, or shows it elsewhere.
-	Fail Outcome = "fail"
-	// Skip: the case did not run, because it was not selected or because it does not apply here; the reason is given.
-	Skip Outcome = "skip"
-	// Unsupported: the runtime neither reports the feature nor shows anything of it, and nobody required it.
-	Unsupported Outcome = "unsupported"
-	// Error: the suite could not find out.
-	Error Outcome = "error"
+	// OutcomePass means that the promise is kept.
+	OutcomePass Outcome = "pass"
+	// OutcomeFail means that the promise is broken, and the runtime reports the feature, is required to have it, or shows it
+	// in another case.
+	OutcomeFail Outcome = "fail"
+	// OutcomeSkip means that the case did not run, because it was not selected or does not apply here; the reason is given.
+	OutcomeSkip Outcome = "skip"
+	// OutcomeUnsupported means that the runtime neither reports nor shows the feature, and nobody required it.
+	OutcomeUnsupported Outcome = "unsupported"
+	// OutcomeError means that the suite could not find out.
+	OutcomeError Outcome = "error"
 )
 
 // Outcomes returns the five, in the order above.
-func Outcomes() []Outcome { return []Outcome{Pass, Fail, Skip, Unsupported, Error} }
+func Outcomes() []Outcome {
+	return []Outcome{OutcomePass, OutcomeFail, OutcomeSkip, OutcomeUnsupported, OutcomeError}
+}
 
-// Feature is what a runtime has or has not, as one: its cases are unsupported together.
+// Feature is what a runtime supports as a whole or not at all: its cases are unsupported together.
 type Feature string
 
 // The features.
 const (
-	// Envs is ExecRequest.envs (KEP-6035). A runtime reports it in a condition or a feature field, see
+	// FeatureEnvs is ExecRequest.envs (KEP-6035). A runtime reports it in a condition or a feature field, see
 	// execaudit/negotiate.
-	Envs Feature = "envs"
-	// Groups is SupplementalGroupsPolicy and ContainerStatus.user (KEP-3619), reported in StatusResponse.features.
-	Groups Feature = "groups"
-	// IDs is the refusal of supplemental group IDs outside 0 to 2147483647, which the Kubernetes API refuses too. No
-	// runtime can report it, and well-known ones wrap such a number around to another group.
-	IDs Feature = "ids"
+	FeatureEnvs Feature = "envs"
+	// FeatureGroups is SupplementalGroupsPolicy and ContainerStatus.user (KEP-3619), reported in StatusResponse.features.
+	FeatureGroups Feature = "groups"
+	// FeatureIDs is the refusal of supplemental group IDs outside 0 to 2147483647, which the Kubernetes API refuses too. No
+	// runtime can report it, and well-known ones turn such a number into another group.
+	FeatureIDs Feature = "ids"
 )
 
 // Features returns all features, in the order of their cases.
-func Features() []Feature { return []Feature{Envs, Groups, IDs} }
+func Features() []Feature { return []Feature{FeatureEnvs, FeatureGroups, FeatureIDs} }
 
 // FeatureState is what is known of a feature after a run.
 type FeatureState struct {
 	Feature  Feature `json:"feature"`
-	Reported bool    `json:"reported"` // the runtime says that it has it
-	Required bool    `json:"required"` // the user does
-	Shown    bool    `json:"shown"`    // at least one case saw something of it
+	Reported bool    `json:"reported"` // the runtime reports it
+	Required bool    `json:"required"` // Options.Require names it
+	Shown    bool    `json:"shown"`    // at least one case observed a part of it
 }
 
-// Expected reports whether a case of the feature can fail. A feature that is neither reported nor required but shows in
-// one case is half there, which is worse than none.
+// Expected reports whether a case of the feature can fail. A feature that is neither reported nor required but shown in
+// one case is implemented in part, which is worse than not at all.
 func (f FeatureState) Expected() bool { return f.Reported || f.Required || f.Shown }
 
 // Observation is what one case found out. The zero value is a promise kept.
@@ -60,17 +63,17 @@ type Observation struct {
 
 // Decide returns the outcome of a case with the observation, when its feature is in this state. The state's Shown must
 // already cover all cases. Trouble of the suite's own comes first, then a reason to skip; without the feature, a kept
-// promise means nothing and counts as [Unsupported], like a broken one.
+// promise means nothing and counts as [OutcomeUnsupported], like a broken one.
 func (f FeatureState) Decide(o Observation) Outcome {
 	switch {
 	case o.Err != nil:
-		return Error
+		return OutcomeError
 	case o.Skipped != "" && len(o.Problems) == 0:
-		return Skip
+		return OutcomeSkip
 	case !f.Expected():
-		return Unsupported
+		return OutcomeUnsupported
 	case len(o.Problems) > 0:
-		return Fail
+		return OutcomeFail
 	}
-	return Pass
+	return OutcomePass
 }

@@ -18,15 +18,15 @@ func TestDecide(t *testing.T) {
 		o     suite.Observation
 		want  suite.Outcome
 	}{
-		{"CON-4 reported and kept", reported, suite.Observation{}, suite.Pass},
-		{"CON-4 reported and broken", reported, suite.Observation{Problems: bad}, suite.Fail},
-		{"CON-4 required and broken", required, suite.Observation{Problems: bad}, suite.Fail},
-		{"CON-4 shown elsewhere and broken", shown, suite.Observation{Problems: bad}, suite.Fail},
-		{"CON-4 neither and broken", suite.FeatureState{}, suite.Observation{Problems: bad}, suite.Unsupported},
-		{"CON-4 neither and kept means nothing", suite.FeatureState{}, suite.Observation{}, suite.Unsupported},
-		{"CON-4 trouble beats all", reported, suite.Observation{Problems: bad, Skipped: "x", Err: errors.New("x")}, suite.Error},
-		{"CON-4 skipped", reported, suite.Observation{Skipped: "x"}, suite.Skip},
-		{"CON-4 a problem seen beats a reason to skip", reported, suite.Observation{Skipped: "x", Problems: bad}, suite.Fail},
+		{"CON-4 reported and kept", reported, suite.Observation{}, suite.OutcomePass},
+		{"CON-4 reported and broken", reported, suite.Observation{Problems: bad}, suite.OutcomeFail},
+		{"CON-4 required and broken", required, suite.Observation{Problems: bad}, suite.OutcomeFail},
+		{"CON-4 shown elsewhere and broken", shown, suite.Observation{Problems: bad}, suite.OutcomeFail},
+		{"CON-4 neither and broken", suite.FeatureState{}, suite.Observation{Problems: bad}, suite.OutcomeUnsupported},
+		{"CON-4 neither and kept means nothing", suite.FeatureState{}, suite.Observation{}, suite.OutcomeUnsupported},
+		{"CON-4 trouble beats all", reported, suite.Observation{Problems: bad, Skipped: "x", Err: errors.New("x")}, suite.OutcomeError},
+		{"CON-4 skipped", reported, suite.Observation{Skipped: "x"}, suite.OutcomeSkip},
+		{"CON-4 a problem seen beats a reason to skip", reported, suite.Observation{Skipped: "x", Problems: bad}, suite.OutcomeFail},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.state.Decide(tt.o); got != tt.want {
@@ -54,7 +54,7 @@ func TestDecideLaws(t *testing.T) {
 			state := suite.FeatureState{Reported: rapid.Bool().Draw(t, "reported"), Required: rapid.Bool().Draw(t, "required"), Shown: rapid.Bool().Draw(t, "shown")}
 			o := drawObservation(t)
 			want := state.Expected() && len(o.Problems) > 0 && o.Err == nil
-			if got := state.Decide(o) == suite.Fail; got != want && o.Skipped == "" {
+			if got := state.Decide(o) == suite.OutcomeFail; got != want && o.Skipped == "" {
 				t.Fatalf("Decide(%v, %v) = %q", state, o, state.Decide(o))
 			}
 		})
@@ -65,7 +65,7 @@ func TestDecideLaws(t *testing.T) {
 			state := suite.FeatureState{Reported: rapid.Bool().Draw(t, "reported"), Shown: rapid.Bool().Draw(t, "shown")}
 			before := state.Decide(o)
 			state.Required = true
-			if after := state.Decide(o); before == suite.Fail && after != suite.Fail || before == suite.Pass && after != suite.Pass {
+			if after := state.Decide(o); before == suite.OutcomeFail && after != suite.OutcomeFail || before == suite.OutcomePass && after != suite.OutcomePass {
 				t.Fatalf("%q became %q", before, after)
 			}
 		})

@@ -52,7 +52,7 @@ func rangeCases() (out []Case) {
 	}{{"above-range", 1 << 31}, {"wraps-to-root", 1 << 32}, {"negative", -1}} {
 		try := isRefused(ask{uid: new(int64(1000)), gid: new(int64(1000)), policy: strict, groups: []int64{c.id}})
 		out = append(out, Case{
-			Name: "ids/" + c.name, Requirement: "CON-3", Feature: IDs, Source: "CVE-2024-40635",
+			Name: "ids/" + c.name, Requirement: "CON-3", Feature: FeatureIDs, Source: "CVE-2024-40635",
 			Fix: fmt.Sprintf("refuse supplemental group %d before it is made 32 bits wide", c.id),
 			try: func(ctx context.Context, n *node) Observation {
 				o := try(ctx, n)

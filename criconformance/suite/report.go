@@ -4,38 +4,38 @@ import (
 	"time"
 )
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Endpoint string         `json:"endpoint"`
-	Runtime  string         `json:"runtime"`  // name and version, as the runtime says; empty if it could not be asked
+	Runtime  string         `json:"runtime"`  // name and version as the runtime reports them; empty if it could not be asked
 	API      string         `json:"api"`      // of CRI, such as "v1"
 	Streams  Streams        `json:"streams"`  // what the streaming server speaks
 	Features []FeatureState `json:"features"` // in the order of the function Features; nil if no case was tried
 	Results  []Result       `json:"results"`  // in the order of Cases; nil if no case was tried
-	// Error is why the run did not start, or what was wrong with it beside its cases, such as leftovers that could not be
-	// removed: the text of Run's error. It is empty for a run that went to its end.
+	// Error is the text of Run's error: why the run did not start, or what went wrong beside its cases, such as leftovers
+	// that could not be removed. It is empty for a complete run.
 	Error string `json:"error,omitempty"`
 }
 
-// Streams says over what exec sessions can be opened.
+// Streams are the protocols over which exec sessions were opened.
 type Streams struct {
-	Spoken  []string  `json:"spoken"`            // such as "SPDY"; the cases ran over all of them, with a terminal and without
-	Refused []Refused `json:"refused,omitempty"` // what else was tried
+	Spoken  []string  `json:"spoken"`            // such as "SPDY"; the cases ran over all of them, with and without a terminal
+	Refused []Refused `json:"refused,omitempty"` // what was tried in vain
 }
 
-// Refused is a protocol that the runtime did not speak.
+// Refused is a protocol over which no session could be opened.
 type Refused struct {
 	Protocol string `json:"protocol"`
 	Why      string `json:"why"`
 }
 
-// Result is what came of one case.
+// Result is the result of one case.
 type Result struct {
 	Case        string        `json:"case"`
 	Requirement string        `json:"requirement"`
 	Outcome     Outcome       `json:"outcome"`
-	Problems    []Problem     `json:"problems,omitempty"` // also when the outcome is not Fail, as far as any were seen
-	Reason      string        `json:"reason,omitempty"`   // of Skip, Unsupported and Error
+	Problems    []Problem     `json:"problems,omitempty"` // also when the outcome is not OutcomeFail, as far as any were seen
+	Reason      string        `json:"reason,omitempty"`   // of OutcomeSkip, OutcomeUnsupported and OutcomeError
 	Source      string        `json:"source"`
 	Sentence    string        `json:"sentence,omitempty"`
 	Fix         string        `json:"fix"`
@@ -66,11 +66,11 @@ func result(c Case, o observed, state FeatureState) Result {
 		Source: c.Source, Sentence: c.Sentence, Fix: c.Fix, Took: o.took,
 	}
 	switch r.Outcome {
-	case Error:
+	case OutcomeError:
 		r.Reason = o.Err.Error()
-	case Skip:
+	case OutcomeSkip:
 		r.Reason = o.Skipped
-	case Unsupported:
+	case OutcomeUnsupported:
 		r.Reason = "the runtime neither reports nor shows " + string(c.Feature)
 	}
 	return r
@@ -97,7 +97,7 @@ func (r Report) Count(o Outcome) (n int) {
 
 // The exit codes of a tool that runs the suite.
 const (
-	ExitPassed  = 0 // nothing that the runtime should keep is broken
+	ExitPassed  = 0 // no promise that the runtime should keep is broken
 	ExitFailed  = 1 // a case failed
 	ExitTrouble = 2 // none failed, but something could not be found out
 )
@@ -112,7 +112,7 @@ func (r Report) trouble() string {
 
 // tried returns [ErrNothingTried] when every case was skipped.
 func (r Report) tried() error {
-	if r.Count(Skip) == len(r.Results) {
+	if r.Count(OutcomeSkip) == len(r.Results) {
 		return ErrNothingTried
 	}
 	return nil
@@ -122,9 +122,9 @@ func (r Report) tried() error {
 // or no results, else [ExitPassed].
 func (r Report) ExitCode() int {
 	switch {
-	case r.Count(Fail) > 0:
+	case r.Count(OutcomeFail) > 0:
 		return ExitFailed
-	case r.Count(Error) > 0 || r.trouble() != "":
+	case r.Count(OutcomeError) > 0 || r.trouble() != "":
 		return ExitTrouble
 	}
 	return ExitPassed

@@ -17,16 +17,16 @@ func sample() suite.Report {
 	return suite.Report{
 		Endpoint: "unix:///run/r.sock", Runtime: "r 1.0", API: "v1",
 		Streams:  suite.Streams{Spoken: []string{"SPDY"}, Refused: []suite.Refused{{Protocol: "WebSocket v5", Why: "403\nForbidden"}}},
-		Features: []suite.FeatureState{{Feature: suite.Envs, Reported: true, Shown: true}},
+		Features: []suite.FeatureState{{Feature: suite.FeatureEnvs, Reported: true, Shown: true}},
 		Results: []suite.Result{
-			{Case: "envs/injected", Requirement: "CON-1", Outcome: suite.Pass, Took: time.Second},
+			{Case: "envs/injected", Requirement: "CON-1", Outcome: suite.OutcomePass, Took: time.Second},
 			{
-				Case: "envs/literal-dollar", Requirement: "CON-1", Outcome: suite.Fail, Source: "KEP-6035", Sentence: "literally", Fix: "do not",
+				Case: "envs/literal-dollar", Requirement: "CON-1", Outcome: suite.OutcomeFail, Source: "KEP-6035", Sentence: "literally", Fix: "do not",
 				Problems: []suite.Problem{{Where: "SPDY", Sent: "BAZ=$FOO", Seen: "BAZ=\x00bar"}},
 			},
-			{Case: "envs/every-protocol", Requirement: "CON-2", Outcome: suite.Skip, Reason: "SPDY only"},
-			{Case: "groups/merge", Requirement: "CON-3", Outcome: suite.Unsupported, Reason: "not there"},
-			{Case: "groups/strict", Requirement: "CON-3", Outcome: suite.Error, Reason: "no answer"},
+			{Case: "envs/every-protocol", Requirement: "CON-2", Outcome: suite.OutcomeSkip, Reason: "SPDY only"},
+			{Case: "groups/merge", Requirement: "CON-3", Outcome: suite.OutcomeUnsupported, Reason: "not there"},
+			{Case: "groups/strict", Requirement: "CON-3", Outcome: suite.OutcomeError, Reason: "no answer"},
 		},
 	}
 }
@@ -38,7 +38,7 @@ func TestReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"r 1.0", "not WebSocket v5: 403 Forbidden", "envs     reported, shown", "FAIL ", "sent   BAZ=$FOO", `rule   KEP-6035: "literally"`, "SPDY only", "no answer",
+			"r 1.0", "not WebSocket v5: 403 Forbidden", "envs     reported, shown", "fail ", "sent   BAZ=$FOO", `rule   KEP-6035: "literally"`, "SPDY only", "no answer",
 			"1 passed, 1 failed, 1 skipped, 1 unsupported, 1 errors",
 		} {
 			if !strings.Contains(b.String(), want) {
@@ -95,10 +95,10 @@ func TestExitCode(t *testing.T) {
 				r.Results = append(r.Results, suite.Result{Outcome: o})
 			}
 			want := suite.ExitPassed
-			if r.Count(suite.Error) > 0 || len(r.Results) == 0 {
+			if r.Count(suite.OutcomeError) > 0 || len(r.Results) == 0 {
 				want = suite.ExitTrouble
 			}
-			if r.Count(suite.Fail) > 0 {
+			if r.Count(suite.OutcomeFail) > 0 {
 				want = suite.ExitFailed
 			}
 			if got := r.ExitCode(); got != want {
@@ -113,7 +113,7 @@ func FuzzJUnit(f *testing.F) {
 	f.Add("r 1.0", "plain")
 	f.Add("\x00\xff", "]]><&\x1b[31m￾")
 	f.Fuzz(func(t *testing.T, runtime, seen string) {
-		r := suite.Report{Runtime: runtime, Results: []suite.Result{{Outcome: suite.Fail, Problems: []suite.Problem{{Seen: seen}}}}}
+		r := suite.Report{Runtime: runtime, Results: []suite.Result{{Outcome: suite.OutcomeFail, Problems: []suite.Problem{{Seen: seen}}}}}
 		var b strings.Builder
 		if err := r.WriteJUnit(&b); err != nil {
 			t.Fatal(err)

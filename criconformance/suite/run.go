@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// Run tries the selected cases and reports on all. The order of the report is that of [Cases]. The error is the suite's
-// own trouble beside the cases': [ErrOptions], a runtime that cannot be reached or run a first container, ctx's end,
-// [ErrNothingTried], or leftovers that could not be removed; the report then has what is known, and the error's text as
-// Error, so that it is an error in each of its formats.
+// Run runs the selected cases and reports on all, in the order of [Cases].
 //
-// Everything that it makes in the runtime carries labels and is removed before Run returns, also when ctx ends. What a
-// killed run left behind, the next one removes; nothing else in the runtime is touched.
+// The error is about the run, not about a case: [ErrOptions], a runtime that cannot be reached or cannot run a first
+// container, the end of ctx, [ErrNothingTried], or leftovers that could not be removed. The report then contains what is
+// known, and the error's text as Error, so that it is an error in each of its formats.
+//
+// Everything that Run makes in the runtime carries labels and is removed before it returns, even when ctx has ended. The
+// next run removes what a killed one left behind; nothing else in the runtime is touched.
 func Run(ctx context.Context, options Options) (report Report, err error) {
 	defer func() {
 		if err != nil {
@@ -95,7 +96,7 @@ func (n *node) states(cases []Case, observations []observed) []FeatureState {
 	var out []FeatureState
 	for _, f := range Features() {
 		s := FeatureState{Feature: f, Reported: n.reported[f], Required: slices.Contains(n.options.Require, f)}
-		if f == Envs {
+		if f == FeatureEnvs {
 			s.Shown = slices.ContainsFunc(n.probes, func(p probe) bool { return p.carries.Shown })
 		}
 		for i, o := range observations {

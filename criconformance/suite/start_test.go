@@ -115,7 +115,7 @@ func checkError(t *testing.T, r suite.Report, reason string) {
 	if err := errors.Join(r.WriteText(&text), r.WriteJSON(&document), r.WriteJUnit(&file)); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "\nERROR ") || !strings.Contains(text.String(), reason) || strings.Contains(text.String(), "\x1b") {
+	if !strings.Contains(text.String(), "\nerror ") || !strings.Contains(text.String(), reason) || strings.Contains(text.String(), "\x1b") {
 		t.Errorf("text has no error:\n%q", text.String())
 	}
 	var inJSON struct{ Error string }
@@ -217,7 +217,7 @@ func TestRunErrorBesideResults(t *testing.T) {
 		if err := errors.Join(r.WriteText(&text), r.WriteJUnit(&file)); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(text.String(), "PASS ") || !strings.Contains(text.String(), "\nERROR ") || strings.Contains(text.String(), "\x1b") {
+		if !strings.Contains(text.String(), "pass ") || !strings.Contains(text.String(), "\nerror ") || strings.Contains(text.String(), "\x1b") {
 			t.Errorf("text:\n%q", text.String())
 		}
 		if !strings.Contains(file.String(), `tests="2" failures="0" errors="1"`) || strings.Count(file.String(), "<testcase") != 2 {
@@ -234,15 +234,15 @@ func TestNothingTried(t *testing.T) {
 		return r
 	}
 	t.Run("CON-11 a run whose cases were all skipped is an error", func(t *testing.T) {
-		for _, r := range []suite.Report{results(), results(suite.Skip), results(suite.Skip, suite.Skip)} {
+		for _, r := range []suite.Report{results(), results(suite.OutcomeSkip), results(suite.OutcomeSkip, suite.OutcomeSkip)} {
 			if err := r.Tried(); !errors.Is(err, suite.ErrNothingTried) {
 				t.Errorf("Tried(%s) = %v, want ErrNothingTried", r.Summary(), err)
 			}
 		}
 	})
 	t.Run("CON-4 one case that was tried is enough, whatever came of it", func(t *testing.T) {
-		for _, o := range []suite.Outcome{suite.Pass, suite.Fail, suite.Unsupported, suite.Error} {
-			if err := results(suite.Skip, o).Tried(); err != nil {
+		for _, o := range []suite.Outcome{suite.OutcomePass, suite.OutcomeFail, suite.OutcomeUnsupported, suite.OutcomeError} {
+			if err := results(suite.OutcomeSkip, o).Tried(); err != nil {
 				t.Errorf("Tried with %q = %v", o, err)
 			}
 		}
@@ -252,7 +252,7 @@ func TestNothingTried(t *testing.T) {
 		if err := errors.Join(suite.Report{}.WriteText(&text), suite.Report{}.WriteJUnit(&file)); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(text.String(), "\nERROR ") || !strings.Contains(file.String(), `errors="1"`) {
+		if !strings.Contains(text.String(), "\nerror ") || !strings.Contains(file.String(), `errors="1"`) {
 			t.Errorf("text and JUnit:\n%s\n%s", text.String(), file.String())
 		}
 	})

@@ -10,17 +10,17 @@ import (
 func terminalCases() []Case {
 	return []Case{
 		{
-			Name: "envs/plain", Requirement: "CON-2", Feature: Envs, Source: primitive, Sentence: injectAll,
+			Name: "envs/plain", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
 			Fix: "inject the environment into sessions without a terminal",
 			try: func(_ context.Context, n *node) Observation { return n.probes[0].observation() },
 		},
 		{
-			Name: "envs/terminal", Requirement: "CON-2", Feature: Envs, Source: primitive, Sentence: injectAll,
+			Name: "envs/terminal", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
 			Fix: "inject the environment into sessions with a terminal, too",
 			try: func(_ context.Context, n *node) Observation { return n.probes[1].observation() },
 		},
 		{
-			Name: "envs/every-protocol", Requirement: "CON-2", Feature: Envs, Source: primitive, Sentence: injectAll,
+			Name: "envs/every-protocol", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
 			Fix: "carry the environment from the Exec call to the stream whatever protocol the client opens it with",
 			try: otherProtocols,
 		},

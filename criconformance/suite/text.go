@@ -9,8 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
-// WriteText writes the report for people: a line for each case, and below one that failed what was sent, what was seen,
-// the words of the KEP and what to do; then the error of the run itself, if there is one, and the summary.
+// WriteText writes the report for people: a line for each case that begins with its outcome, and below a failed one what
+// was sent, what was seen, the words of the KEP and what to do; then the error of the run, if there is one, and the summary.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if r.Runtime == "" {
@@ -30,21 +30,21 @@ func (r Report) WriteText(w io.Writer) error {
 		result.text(&b)
 	}
 	if why := r.trouble(); why != "" {
-		fmt.Fprintf(&b, "%-11s  %s\n", "ERROR", printable.Line(why))
+		fmt.Fprintf(&b, "%-11s  %s\n", OutcomeError, printable.Line(why))
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Summary returns one line with the number of each outcome; an error of the run itself is one of the errors.
+// Summary returns one line with the number of each outcome; an error of the run counts as one of the errors.
 func (r Report) Summary() string {
-	errors := r.Count(Error)
+	errors := r.Count(OutcomeError)
 	if r.trouble() != "" {
 		errors++
 	}
 	return fmt.Sprintf("%d passed, %d failed, %d skipped, %d unsupported, %d errors",
-		r.Count(Pass), r.Count(Fail), r.Count(Skip), r.Count(Unsupported), errors)
+		r.Count(OutcomePass), r.Count(OutcomeFail), r.Count(OutcomeSkip), r.Count(OutcomeUnsupported), errors)
 }
 
 // String returns a few words, such as "reported, required".
@@ -63,11 +63,11 @@ func (f FeatureState) String() string {
 }
 
 func (r Result) text(b *strings.Builder) {
-	fmt.Fprintf(b, "%-11s  %-7s %-30s %s\n", strings.ToUpper(string(r.Outcome)), printable.Line(r.Requirement), printable.Line(r.Case), r.Took.Round(time.Millisecond))
-	if r.Outcome == Error || r.Outcome == Skip {
+	fmt.Fprintf(b, "%-11s  %-7s %-30s %s\n", string(r.Outcome), printable.Line(r.Requirement), printable.Line(r.Case), r.Took.Round(time.Millisecond))
+	if r.Outcome == OutcomeError || r.Outcome == OutcomeSkip {
 		fmt.Fprintf(b, "    %s\n", printable.Line(r.Reason))
 	}
-	if r.Outcome == Fail {
+	if r.Outcome == OutcomeFail {
 		b.WriteString(r.Explain("    "))
 	}
 }

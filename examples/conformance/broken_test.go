@@ -71,7 +71,7 @@ func environments() []broken {
 // nothingInjected are all cases that send something and look for it.
 func nothingInjected() (out []string) {
 	for _, c := range suite.Cases() {
-		if c.Feature == suite.Envs && c.Name != "envs/injected" && !strings.HasPrefix(c.Name, "envs/not-in-") {
+		if c.Feature == suite.FeatureEnvs && c.Name != "envs/injected" && !strings.HasPrefix(c.Name, "envs/not-in-") {
 			out = append(out, c.Name)
 		}
 	}
@@ -148,7 +148,7 @@ func table(all []broken, caught []bool) string {
 // failures are the names of the failed cases, sorted.
 func failures(r suite.Report) (out []string) {
 	for _, result := range r.Results {
-		if result.Outcome == suite.Fail {
+		if result.Outcome == suite.OutcomeFail {
 			out = append(out, result.Case)
 		}
 	}

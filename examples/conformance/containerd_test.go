@@ -14,14 +14,14 @@ func TestContainerd(t *testing.T) {
 	said := text(t, report)
 	t.Run("CON-7 groups pass", func(t *testing.T) {
 		for _, r := range of(report, "groups/") {
-			if r.Outcome != suite.Pass {
+			if r.Outcome != suite.OutcomePass {
 				t.Errorf("%s: %s\n%s", r.Case, r.Outcome, r.Explain(""))
 			}
 		}
 	})
 	t.Run("CON-7 CON-4 envs are unsupported, and the report says so", func(t *testing.T) {
 		for _, r := range of(report, "envs/") {
-			if r.Outcome != suite.Unsupported {
+			if r.Outcome != suite.OutcomeUnsupported {
 				t.Errorf("%s: %s, want unsupported", r.Case, r.Outcome)
 			}
 		}
@@ -42,8 +42,8 @@ func TestContainerd(t *testing.T) {
 		}
 	})
 	t.Run("CON-4 what is required and not there fails", func(t *testing.T) {
-		report := run(t, suite.Options{Endpoint: endpoint, Require: []suite.Feature{suite.Envs}})
-		if report.Count(suite.Unsupported) > 3 || report.ExitCode() != suite.ExitFailed {
+		report := run(t, suite.Options{Endpoint: endpoint, Require: []suite.Feature{suite.FeatureEnvs}})
+		if report.Count(suite.OutcomeUnsupported) > 3 || report.ExitCode() != suite.ExitFailed {
 			t.Errorf("%s, exit code %d", report.Summary(), report.ExitCode())
 		}
 		if got := failures(report); !contains(got, "envs/injected", "envs/literal-dollar", "envs/terminal") {

@@ -24,12 +24,12 @@ func TestOutcomes(t *testing.T) {
 	oldEndpoint := serve(t, old)
 	t.Run("CON-4 not reported and not shown is unsupported", func(t *testing.T) {
 		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: focus})
-		if r.Count(suite.Unsupported) != 4 || r.ExitCode() != suite.ExitPassed {
+		if r.Count(suite.OutcomeUnsupported) != 4 || r.ExitCode() != suite.ExitPassed {
 			t.Errorf("%s\n%s", r.Summary(), text(t, r))
 		}
 	})
 	t.Run("CON-4 required by the user can fail", func(t *testing.T) {
-		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: focus, Require: []suite.Feature{suite.Envs}})
+		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: focus, Require: []suite.Feature{suite.FeatureEnvs}})
 		if got := failures(r); !slices.Equal(got, []string{"envs/empty-value", "envs/injected", "envs/terminal"}) || r.ExitCode() != suite.ExitFailed {
 			t.Errorf("failed are %q", got)
 		}
@@ -43,14 +43,14 @@ func TestOutcomes(t *testing.T) {
 	})
 	t.Run("CON-4 not reported and wholly shown passes", func(t *testing.T) {
 		r := run(t, suite.Options{Endpoint: broken{calls: silent}.endpoint(t), Focus: focus})
-		if r.Count(suite.Pass) != 4 {
+		if r.Count(suite.OutcomePass) != 4 {
 			t.Errorf("%s", text(t, r))
 		}
 	})
 	t.Run("CON-4 what was not selected is skipped", func(t *testing.T) {
 		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: focus, Skip: regexp.MustCompile("terminal")})
-		if want := len(suite.Cases()) - 3; r.Count(suite.Skip) != want {
-			t.Errorf("%d skipped, want %d", r.Count(suite.Skip), want)
+		if want := len(suite.Cases()) - 3; r.Count(suite.OutcomeSkip) != want {
+			t.Errorf("%d skipped, want %d", r.Count(suite.OutcomeSkip), want)
 		}
 	})
 	t.Run("CON-4 no runtime is the suite's trouble", func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOutcomes(t *testing.T) {
 	t.Run("CON-6 a failing case prints what was sent, what was seen and the KEP's sentence", func(t *testing.T) {
 		expands := broken{environ: expandsRequest(dollar)}
 		said := text(t, run(t, suite.Options{Endpoint: expands.endpoint(t), Focus: regexp.MustCompile("^envs/literal-dollar$")}))
-		for _, want := range []string{"FAIL", `BAZ="$FOO" FOO="bar"`, `BAZ="bar", want "$FOO"`, "KEP-6035, CRI conformance tests", "verify that BAZ is set to the literal string $FOO"} {
+		for _, want := range []string{"fail", `BAZ="$FOO" FOO="bar"`, `BAZ="bar", want "$FOO"`, "KEP-6035, CRI conformance tests", "verify that BAZ is set to the literal string $FOO"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("no %q in\n%s", want, said)
 			}

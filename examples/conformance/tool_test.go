@@ -78,7 +78,7 @@ func TestTool(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 {
 			t.Fatalf("exit code %d, %v, stderr %s\n%s", code, err, errs, out)
 		}
-		if report.Count(suite.Pass) != len(suite.Cases()) {
+		if report.Count(suite.OutcomePass) != len(suite.Cases()) {
 			t.Errorf("%s\n%s", report.Summary(), out)
 		}
 		checkJUnit(t, junit, len(suite.Cases()))
@@ -86,7 +86,7 @@ func TestTool(t *testing.T) {
 	t.Run("CON-8 it exits with 1 when a case failed", func(t *testing.T) {
 		endpoint := broken{environ: dropsEmpty}.endpoint(t)
 		code, out, _ := tool(t, "--runtime-endpoint", endpoint, "--focus", "envs/(injected|empty)")
-		if code != 1 || !strings.Contains(out, "FAIL         CON-2   envs/empty-value") {
+		if code != 1 || !strings.Contains(out, "fail         CON-2   envs/empty-value") {
 			t.Errorf("exit code %d\n%s", code, out)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +32,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	code := suite.ExitPassed
 	cmd := &cobra.Command{
 		Use:           "criconformance --runtime-endpoint unix:///run/containerd/containerd.sock",
-		Short:         "Does a CRI runtime keep the promises of KEP-6035 (exec environments) and KEP-3619 (supplemental groups)?",
+		Short:         "Test whether a CRI runtime implements KEP-6035 (exec environments) and KEP-3619 (supplemental groups)",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -58,18 +57,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (f *flags) add(cmd *cobra.Command) {
 	s := cmd.Flags()
 	s.StringVar(&f.options.Endpoint, "runtime-endpoint", "", "the runtime's CRI socket, as unix:///PATH")
-	s.StringVar(&f.options.ImageEndpoint, "image-endpoint", "", "the image service's socket, where it is another")
+	s.StringVar(&f.options.ImageEndpoint, "image-endpoint", "", "the image service's socket, if it is another")
 	s.StringVar(&f.options.Handler, "runtime-handler", "", "runtime handler of the pods, such as runsc")
 	s.StringVar(&f.focus, "focus", "", "run cases whose name matches the regular expression")
 	s.StringVar(&f.skip, "skip", "", "do not run cases whose name matches the regular expression")
 	s.StringSliceVar(&f.require, "require", nil, "features that the runtime must have: envs, groups, ids")
 	s.StringVarP(&f.output, "output", "o", "text", "text or json")
-	s.StringVar(&f.junit, "junit", "", "write a JUnit file, too")
-	s.DurationVar(&f.options.Timeout, "timeout", time.Minute, "how long one case may take")
-	s.IntVar(&f.options.Parallel, "parallel", 4, "how many cases run at a time")
-	s.StringVar(&f.options.Reporter, "reporter", "", "static Linux program for the images, where it cannot be this one")
+	s.StringVar(&f.junit, "junit", "", "also write a JUnit file")
+	s.DurationVar(&f.options.Timeout, "timeout", suite.DefaultTimeout, "how long one case may take")
+	s.IntVar(&f.options.Parallel, "parallel", suite.DefaultParallel, "how many cases run at a time")
+	s.StringVar(&f.options.Reporter, "reporter", "", "static Linux program for the images, if it cannot be this one")
 	s.StringVar(&f.options.Push, "push", "", "repository to push the images to, for runtimes that cannot pull from localhost")
-	s.StringVar(&f.options.Images, "images", "", "repository whose images the runtime has already")
+	s.StringVar(&f.options.Images, "images", "", "repository whose images the runtime already has")
 	s.StringVar(&f.archive, "write-archive", "", "write the images as an OCI archive to this file, named by --images, and exit")
 	s.BoolVar(&f.list, "list", false, "list the cases and exit")
 }

@@ -1,10 +1,10 @@
-// Command criconformance tries whether a CRI runtime keeps the promises of KEP-6035 and KEP-3619.
+// Command criconformance tests whether a CRI runtime implements KEP-6035 and KEP-3619.
 //
 //	criconformance --runtime-endpoint unix:///run/containerd/containerd.sock
 //
-// It exits with 0 when nothing that the runtime should keep is broken, 1 when a case failed, and 2 when something could
+// It exits with 0 when no promise that the runtime should keep is broken, 1 when a case failed, and 2 when something could
 // not be found out or the run could not start, which every report format says. Built with CGO_ENABLED=0 it needs nothing
-// but the endpoint: it is itself the program in its images.
+// but the endpoint: the tool is the only program in the test images.
 package main
 
 import (

@@ -57,7 +57,7 @@ func TestRunThatCouldNotStart(t *testing.T) {
 	nowhere := []string{"--runtime-endpoint", "unix://" + filepath.Join(t.TempDir(), "none"), "--images", "localhost/x"}
 	t.Run("CON-11 text", func(t *testing.T) {
 		code, out, errs := runTool(t, nowhere...)
-		if code != 2 || !strings.Contains(out, "\nERROR  ") || !strings.Contains(out, "1 errors") || !strings.HasPrefix(errs, "criconformance: ask the runtime") {
+		if code != 2 || !strings.Contains(out, "\nerror  ") || !strings.Contains(out, "1 errors") || !strings.HasPrefix(errs, "criconformance: ask the runtime") {
 			t.Errorf("exit code %d, stderr %q\n%s", code, errs, out)
 		}
 	})
