@@ -4,7 +4,9 @@ go 1.26.0
 
 require (
 	github.com/google/go-containerregistry v0.22.1
+	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	google.golang.org/grpc v1.79.3
 	k8s.io/client-go v0.36.4
 	k8s.io/cri-api v0.36.4

@@ -1,6 +1,11 @@
 package envprecedence
 
-import "slices"
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+)
 
 // Baseline is a container's environment, prepared once so that many execs can be merged with it. It never changes and is
 // safe for concurrent use. The zero value is an empty baseline on Linux.
@@ -65,8 +70,19 @@ func (b *Baseline) merge(runtime, request []string, slots []uint32) ([]string, e
 		}
 		blanks += lost
 	}
-	return below.hit.appendOthers(compact(environ, blanks), b.environ), nil
+	return appendOthers(below.hit, compact(environ, blanks), b.environ), nil
 }
+
+// Format writes how many entries there are, for every verb and flag.
+func (b Baseline) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, b.text()) }
+
+// MarshalText returns how many entries there are.
+func (b Baseline) MarshalText() ([]byte, error) { return []byte(b.text()), nil }
+
+// LogValue returns how many entries there are, for log/slog.
+func (b Baseline) LogValue() slog.Value { return slog.StringValue(b.text()) }
+
+func (b Baseline) text() string { return fmt.Sprintf("baseline of %d entries", len(b.environ)) }
 
 // source is a tier with its entries.
 type source struct {

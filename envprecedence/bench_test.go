@@ -54,3 +54,19 @@ func BenchmarkBaselineMerge(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkResolve(b *testing.B) {
+	for _, n := range []int{1, 16, 256} {
+		_, request := sizes(0, n)
+		entries, err := envprecedence.Parse(request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = envprecedence.Resolve(nil, entries)
+			}
+		})
+	}
+}

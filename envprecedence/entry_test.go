@@ -21,30 +21,30 @@ var faultCases = []struct {
 	entry envprecedence.Entry
 	want  error
 }{
-	{"ENV-11 an empty name", envprecedence.Entry{Value: secret}, envprecedence.ErrEmptyName},
-	{"ENV-11 an equals sign in the name", envprecedence.Entry{Name: "A=B", Value: secret}, envprecedence.ErrEqualsInName},
-	{"ENV-11 a NUL in the name", envprecedence.Entry{Name: "A\x00B", Value: secret}, envprecedence.ErrNUL},
-	{"ENV-11 a NUL in the value", envprecedence.Entry{Name: "A", Value: secret + "\x00"}, envprecedence.ErrNUL},
-	{"ENV-11 a name that is not UTF-8", envprecedence.Entry{Name: "A\xff", Value: secret}, envprecedence.ErrNameNotUTF8},
+	{"ENV-11 an empty name", envprecedence.NewEntry("", secret), envprecedence.ErrEmptyName},
+	{"ENV-11 an equals sign in the name", envprecedence.NewEntry("A=B", secret), envprecedence.ErrEqualsInName},
+	{"ENV-11 a NUL in the name", envprecedence.NewEntry("A\x00B", secret), envprecedence.ErrNUL},
+	{"ENV-11 a NUL in the value", envprecedence.NewEntry("A", secret + "\x00"), envprecedence.ErrNUL},
+	{"ENV-11 a name that is not UTF-8", envprecedence.NewEntry("A\xff", secret), envprecedence.ErrNameNotUTF8},
 	{
 		"ENV-11 one byte over MAX_ARG_STRLEN",
-		envprecedence.Entry{Name: "A", Value: strings.Repeat(secret, 20_000)[:131_072-len("A=")]},
+		envprecedence.NewEntry("A", strings.Repeat(secret, 20_000)[:131_072-len("A=")]),
 		envprecedence.ErrEntryTooLong,
 	},
 	{
 		"ENV-11 the longest entry that execve takes",
-		envprecedence.Entry{Name: "A", Value: strings.Repeat("v", 131_071-len("A="))},
+		envprecedence.NewEntry("A", strings.Repeat("v", 131_071-len("A="))),
 		nil,
 	},
-	{"ENV-5 ENV-11 any value without NUL", envprecedence.Entry{Name: "A", Value: "\xff$X=\n\t'"}, nil},
-	{"ENV-9 ENV-11 an empty value", envprecedence.Entry{Name: "A"}, nil},
-	{"ENV-11 a name outside the KEP's pattern is another module's matter", envprecedence.Entry{Name: "1 ü", Value: "x"}, nil},
+	{"ENV-5 ENV-11 any value without NUL", envprecedence.NewEntry("A", "\xff$X=\n\t'"), nil},
+	{"ENV-9 ENV-11 an empty value", envprecedence.NewEntry("A", ""), nil},
+	{"ENV-11 a name outside the KEP's pattern is another module's matter", envprecedence.NewEntry("1 ü", "x"), nil},
 }
 
 func TestFaults(t *testing.T) {
 	for _, c := range faultCases {
 		t.Run(c.name, func(t *testing.T) {
-			entries := []envprecedence.Entry{{Name: "FIRST", Value: "1"}, c.entry}
+			entries := []envprecedence.Entry{envprecedence.NewEntry("FIRST", "1"), c.entry}
 			environ, err := envprecedence.Environ(entries, 0)
 			wantRule(t, environ, err, c.entry.Name, c.want)
 		})
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 			continue // an environ string cannot show it
 		}
 		t.Run(c.name+", as an environ string", func(t *testing.T) {
-			err := envprecedence.Validate([]string{"FIRST=1", c.entry.Name + "=" + c.entry.Value}, 0)
+			err := envprecedence.Validate([]string{"FIRST=1", c.entry.Name + "=" + c.entry.Value.Reveal()}, 0)
 			wantRule(t, nil, err, c.entry.Name, c.want)
 		})
 	}
@@ -83,7 +83,7 @@ func wantRule(t *testing.T, environ []string, err error, name string, want error
 }
 
 func TestLimit(t *testing.T) {
-	entries := []envprecedence.Entry{{Name: "A", Value: "12"}, {Name: "B", Value: "345"}, {Name: "C", Value: "6"}}
+	entries := []envprecedence.Entry{envprecedence.NewEntry("A", "12"), envprecedence.NewEntry("B", "345"), envprecedence.NewEntry("C", "6")}
 	const size = 4 + 1 + 5 + 1 + 3 + 1 // with the closing NULs
 	t.Run("ENV-11 a total within the limit", func(t *testing.T) {
 		environ, err := envprecedence.Environ(entries, size)
@@ -120,8 +120,8 @@ func TestLimit(t *testing.T) {
 func TestParse(t *testing.T) {
 	t.Run("ENV-10 an entry splits at its first equals sign", func(t *testing.T) {
 		got, err := envprecedence.Parse([]string{"A=b=c", "B=", "C==d"})
-		want := []envprecedence.Entry{{Name: "A", Value: "b=c"}, {Name: "B"}, {Name: "C", Value: "=d"}}
-		if err != nil || !slices.Equal(got, want) {
+		want := []envprecedence.Entry{envprecedence.NewEntry("A", "b=c"), envprecedence.NewEntry("B", ""), envprecedence.NewEntry("C", "=d")}
+		if err != nil || !slices.EqualFunc(got, want, envprecedence.Entry.Equal) {
 			t.Errorf("Parse(…) differs from the entries wanted, or errs: %v", err)
 		}
 	})
@@ -135,22 +135,69 @@ func TestParse(t *testing.T) {
 }
 
 func TestEntryHidesItsValue(t *testing.T) {
-	entry := envprecedence.Entry{Name: "TOKEN", Value: secret}
-	t.Run("ENV-11 no print of an entry shows its value", func(t *testing.T) {
-		var log bytes.Buffer
-		slog.New(slog.NewTextHandler(&log, nil)).Info("exec", "entry", entry, "all", []envprecedence.Entry{entry})
-		slog.New(slog.NewJSONHandler(&log, nil)).Info("exec", "entry", entry, "all", []envprecedence.Entry{entry})
-		text, err := json.Marshal(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, shown := range []string{
-			log.String(), string(text), fmt.Sprintf("%v %+v %#v %s %q", entry, entry, entry, entry, entry),
-			fmt.Sprintf("%v %#v", []envprecedence.Entry{entry}, &entry),
+	entry := envprecedence.NewEntry("TOKEN", secret)
+	base, _ := envprecedence.Prepare([]string{"TOKEN=" + secret}, envprecedence.Linux)
+	tiers := envprecedence.Tiers{Caller: []string{"TOKEN=" + secret}, Container: []string{secret}}
+	for _, c := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"an entry", entry, "TOKEN=[redacted]"},
+		{"a pointer to an entry", &entry, "TOKEN=[redacted]"},
+		{"entries", []envprecedence.Entry{entry}, "TOKEN=[redacted]"},
+		{"an entry in an unexported field", struct{ entry envprecedence.Entry }{entry}, ""},
+		{"a baseline", *base, "baseline of 1 entries"},
+		{"a pointer to a baseline", base, "baseline of 1 entries"},
+		{"tiers", tiers, "caller 1, container 1 entries"},
+	} {
+		t.Run("ENV-11 MOD-9 no print shows a value: "+c.name, func(t *testing.T) {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+				wantHidden(t, verb, fmt.Sprintf(verb, c.value), c.want)
+			}
+			for name, handler := range map[string]func(*bytes.Buffer) slog.Handler{
+				"slog text": func(b *bytes.Buffer) slog.Handler { return slog.NewTextHandler(b, nil) },
+				"slog JSON": func(b *bytes.Buffer) slog.Handler { return slog.NewJSONHandler(b, nil) },
+			} {
+				var log bytes.Buffer
+				slog.New(handler(&log)).Info("exec", "value", c.value)
+				wantHidden(t, name, log.String(), "")
+			}
+			text, err := json.Marshal(c.value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantHidden(t, "JSON", string(text), "")
+		})
+	}
+	t.Run("ENV-11 a name that could forge a line is quoted, and a long one is cut", func(t *testing.T) {
+		for name, want := range map[string]string{
+			"A.b-1": "A.b-1", "": `""`, "a\nb": `"a\nb"`, "A B": `"A B"`, "A=B": `"A=B"`, "ä": `"ä"`, "\xff": `"\xff"`,
+			strings.Repeat("n", 1<<20): `"` + strings.Repeat("n", 64) + `"...`,
 		} {
-			if strings.Contains(shown, secret) || !strings.Contains(shown, "TOKEN") {
-				t.Errorf("it shows as %q, want the name without the value", shown)
+			if got := envprecedence.NewEntry(name, secret).String(); got != want+"=[redacted]" {
+				t.Errorf("an entry shows as %.100s, want %s=[redacted]", got, want)
 			}
 		}
 	})
+}
+
+// wantHidden fails if the text shows the secret, in any form that a verb gives it, or lacks what is wanted.
+func wantHidden(t *testing.T, way, text, want string) {
+	t.Helper()
+	if strings.Contains(text, secret) || strings.Contains(text, fmt.Sprintf("%x", secret)) || !strings.Contains(text, want) {
+		t.Errorf("%s shows %q, want %q in it and no value", way, text, want)
+	}
+}
+
+func TestEntryEquality(t *testing.T) {
+	a := envprecedence.NewEntry("A", "1")
+	for _, other := range []envprecedence.Entry{envprecedence.NewEntry("A", "2"), envprecedence.NewEntry("B", "1"), {}} {
+		if a.Equal(other) || other.Equal(a) {
+			t.Errorf("%v equals %v", a, other)
+		}
+	}
+	if !a.Equal(envprecedence.NewEntry("A", "1")) || !(envprecedence.Entry{}).Equal(envprecedence.NewEntry("", "")) {
+		t.Error("an entry does not equal one of the same content")
+	}
 }

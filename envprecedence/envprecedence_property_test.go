@@ -179,7 +179,7 @@ func TestEntryLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("AB=\x00ä")), rapid.Rune()))
 			entries := rapid.SliceOf(rapid.Custom(func(t *rapid.T) envprecedence.Entry {
-				return envprecedence.Entry{Name: text.Draw(t, "name"), Value: text.Draw(t, "value")}
+				return envprecedence.NewEntry(text.Draw(t, "name"), text.Draw(t, "value"))
 			})).Draw(t, "entries")
 			environ, err := envprecedence.Environ(entries, 0)
 			if err != nil {
@@ -188,7 +188,7 @@ func TestEntryLaws(t *testing.T) {
 			if err := envprecedence.Validate(environ, 0); err != nil {
 				t.Fatalf("Validate(%q) = %v, want nil", environ, err)
 			}
-			if got, err := envprecedence.Parse(environ); err != nil || !slices.Equal(got, entries) {
+			if got, err := envprecedence.Parse(environ); err != nil || !slices.EqualFunc(got, entries, envprecedence.Entry.Equal) {
 				t.Fatalf("Parse(%q) gives other entries, or errs: %v", environ, err)
 			}
 		})
@@ -197,7 +197,7 @@ func TestEntryLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			name := rapid.StringMatching(`[A=\x00]{0,3}`).Draw(t, "name")
 			value := rapid.StringMatching(`[A=\x00]{0,3}`).Draw(t, "value")
-			_, err := envprecedence.Environ([]envprecedence.Entry{{Name: name, Value: value}}, 0)
+			_, err := envprecedence.Environ([]envprecedence.Entry{envprecedence.NewEntry(name, value)}, 0)
 			broken := name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00")
 			var fault *envprecedence.EntryError
 			if (err != nil) != broken || broken && !errors.As(err, &fault) {
@@ -205,4 +205,43 @@ func TestEntryLaws(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestResolveLaws(t *testing.T) {
+	entries := func(t *rapid.T, environ []string) []envprecedence.Entry {
+		parsed, err := envprecedence.Parse(environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	upper := func(s string) string { return strings.ToUpper(s) }
+	for name, c := range map[string]struct {
+		key  func(string) string
+		same func(a, b string) bool
+	}{
+		"byte by byte":   {nil, func(a, b string) bool { return a == b }},
+		"under some key": {upper, func(a, b string) bool { return upper(a) == upper(b) }},
+	} {
+		t.Run("ENV-2 ENV-3 ENV-4 Resolve keeps of entries what the model keeps of environ strings, "+name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				tiers := drawTiers(t)
+				tiers.Container = environs().Draw(t, "well-formed container")
+				lists := [][]envprecedence.Entry{
+					entries(t, tiers.Runtime), entries(t, tiers.Kubelet), entries(t, tiers.APIServer), entries(t, tiers.Caller), entries(t, tiers.Container),
+				}
+				before := slices.Clone(lists[3])
+				got := envprecedence.Resolve(c.key, lists...)
+				if want := entries(t, modelBy(tiers, c.same)); !slices.EqualFunc(got, want, envprecedence.Entry.Equal) {
+					t.Fatalf("Resolve = %v, want %v, or other values", got, want)
+				}
+				if again := envprecedence.Resolve(c.key, got); !slices.EqualFunc(again, got, envprecedence.Entry.Equal) {
+					t.Fatalf("Resolve of its result = %v, want %v", again, got)
+				}
+				if !slices.EqualFunc(lists[3], before, envprecedence.Entry.Equal) {
+					t.Fatal("an input changed")
+				}
+			})
+		})
+	}
 }

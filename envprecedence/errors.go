@@ -67,6 +67,19 @@ func (e *EntryError) Unwrap() error { return e.Err }
 // maxQuotedName keeps one hostile name from filling a log line.
 const maxQuotedName = 64 // bytes
 
+// showName returns the name as an entry shows it: quoted only if it is not a run of printable ASCII, as names are.
+func showName(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '=' {
+			return quoteName(name)
+		}
+	}
+	if name == "" || len(name) > maxQuotedName {
+		return quoteName(name)
+	}
+	return name
+}
+
 func quoteName(name string) string {
 	if len(name) > maxQuotedName {
 		return strconv.Quote(name[:maxQuotedName]) + "..."

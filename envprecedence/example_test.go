@@ -12,8 +12,8 @@ func Example() {
 	fmt.Println(dropped)
 
 	request, err := envprecedence.Environ([]envprecedence.Entry{
-		{Name: "KUBERNETES_EXEC_AUDIT_ID", Value: "f4a3c1"},
-		{Name: "LOG_LEVEL", Value: "debug"},
+		envprecedence.NewEntry("KUBERNETES_EXEC_AUDIT_ID", "f4a3c1"),
+		envprecedence.NewEntry("LOG_LEVEL", "debug"),
 	}, 0)
 	if err != nil {
 		fmt.Println(err)
@@ -37,7 +37,7 @@ func ExampleMerge() {
 }
 
 func ExampleEnviron() {
-	_, err := envprecedence.Environ([]envprecedence.Entry{{Name: "A=B", Value: "c"}, {Name: "TOKEN", Value: "s3cret\x00"}}, 0)
+	_, err := envprecedence.Environ([]envprecedence.Entry{envprecedence.NewEntry("A=B", "c"), envprecedence.NewEntry("TOKEN", "s3cret\x00")}, 0)
 	fmt.Println(err)
 	// Output:
 	// entry 0 "A=B": name holds "="

@@ -1,6 +1,7 @@
 package envprecedence_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(strings.Join(c.tiers.Container, "\n"))
 	}
 	for _, c := range faultCases {
-		f.Add(c.entry.Name + "=" + c.entry.Value[:min(len(c.entry.Value), 100)])
+		f.Add(fmt.Sprintf("%s=%.100s", c.entry.Name, c.entry.Value.Reveal()))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		environ := lines(text)

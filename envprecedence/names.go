@@ -10,12 +10,28 @@ import (
 // can prepare names that collide.
 type names struct {
 	secret, factor uint64
-	folded         bool
+	lists          listing
 }
 
+// listing says what stands in the list in which an index finds names.
+type listing uint8
+
+const (
+	environStrings listing = iota // NAME=VALUE
+	foldedStrings                 // the same, with names that are compared as on Windows
+	bareNames                     // names alone
+)
+
 func newNames(p Platform) names {
+	if p == Windows {
+		return newNamesIn(foldedStrings)
+	}
+	return newNamesIn(environStrings)
+}
+
+func newNamesIn(lists listing) names {
 	secret := rand.Uint64()
-	return names{secret: secret, factor: mix(secret^goldenRatio, goldenRatio), folded: p == Windows}
+	return names{secret: secret, factor: mix(secret^goldenRatio, goldenRatio), lists: lists}
 }
 
 // goldenRatio is the fraction of the golden ratio in 64 bits: odd, and without a pattern.
@@ -26,7 +42,7 @@ const goldenRatio = 0x9e3779b97f4a7c15
 // It is written out here because hashing is most of the work of a merge, and this costs half of what hash/maphash does: it
 // takes 16 bytes at a time and, at last, the final 8, whether they were taken or not.
 func (x *names) hash(entry string, n int) uint64 {
-	if x.folded {
+	if x.lists == foldedStrings {
 		entry = upperName(entry[:n])
 		n = len(entry)
 	}
@@ -69,9 +85,12 @@ func shortWord(s string, n int) (w uint64) {
 	return w
 }
 
-// named says whether an environ string has this name.
+// named says whether an entry of the list has this name.
 func (x *names) named(entry, name string) bool {
-	if x.folded {
+	switch x.lists {
+	case bareNames:
+		return entry == name
+	case foldedStrings:
 		return namedFolded(entry, name)
 	}
 	return len(entry) > len(name) && entry[len(name)] == '=' && entry[:len(name)] == name

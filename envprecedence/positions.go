@@ -15,8 +15,8 @@ func newPositions(n int, words []uint64) positions {
 
 func (p positions) add(at int) { p[at/64] |= 1 << (at % 64) }
 
-// appendOthers appends to dst the entries of list that are not in the set, run by run.
-func (p positions) appendOthers(dst, list []string) []string {
+// appendOthers appends to dst the entries of list that are not in p, run by run. dst may be the beginning of list.
+func appendOthers[T any](p positions, dst, list []T) []T {
 	start := 0
 	for i := 0; i*64 < len(list); i++ {
 		for word := p[i]; word != 0; word &= word - 1 {

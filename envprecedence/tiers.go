@@ -1,5 +1,11 @@
 package envprecedence
 
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
 // Tier is one of the sources of an exec session's environment. The zero value is no tier.
 // Source: KEP-6035, Environment Variable Precedence.
 type Tier uint8
@@ -40,7 +46,8 @@ func (t Tier) String() string {
 	return "unknown tier"
 }
 
-// Tiers holds the environ strings, NAME=VALUE, of each tier. Nil and empty are the same.
+// Tiers are the environ strings, NAME=VALUE, of each tier. Nil and empty are the same. They show as numbers of entries by every
+// verb of fmt, in JSON and in logs; the strings themselves show like any others.
 type Tiers struct {
 	Runtime   []string // highest precedence
 	Kubelet   []string
@@ -52,4 +59,18 @@ type Tiers struct {
 // ordered returns the tiers' entries, highest precedence first; index i belongs to Tier(i+1).
 func (t Tiers) ordered() [5][]string {
 	return [5][]string{t.Runtime, t.Kubelet, t.APIServer, t.Caller, t.Container}
+}
+
+// Format writes the number of entries of each tier, for every verb and flag.
+func (t Tiers) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, t.text()) }
+
+// MarshalText returns the number of entries of each tier.
+func (t Tiers) MarshalText() ([]byte, error) { return []byte(t.text()), nil }
+
+// LogValue returns the number of entries of each tier, for log/slog.
+func (t Tiers) LogValue() slog.Value { return slog.StringValue(t.text()) }
+
+func (t Tiers) text() string {
+	return fmt.Sprintf("runtime %d, kubelet %d, API server %d, caller %d, container %d entries",
+		len(t.Runtime), len(t.Kubelet), len(t.APIServer), len(t.Caller), len(t.Container))
 }

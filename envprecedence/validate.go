@@ -15,7 +15,7 @@ const MaxEntryBytes = 128<<10 - 1 // 131,071 bytes
 // first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and its closing NUL;
 // 0 or less is no limit. Values may be any bytes but NUL.
 //
-// It fits an injected tier and a merged result alike. Duplicates are no fault: [Merge] resolves them.
+// It fits an injected tier and a merged result alike. Duplicates are not a fault: [Merge] resolves them.
 func Validate(environ []string, limit int) error {
 	v := validator{limit: limit}
 	for i, s := range environ {
@@ -24,7 +24,7 @@ func Validate(environ []string, limit int) error {
 			v.report(malformedEntry(0, i, eq))
 			continue
 		}
-		v.check(i, Entry{Name: s[:eq], Value: s[eq+1:]})
+		v.check(i, s[:eq], s[eq+1:])
 	}
 	return errors.Join(v.faults...)
 }
@@ -32,7 +32,7 @@ func Validate(environ []string, limit int) error {
 func validateEntries(entries []Entry, limit int) error {
 	v := validator{limit: limit}
 	for i, e := range entries {
-		v.check(i, e)
+		v.check(i, e.Name, e.Value.Reveal())
 	}
 	return errors.Join(v.faults...)
 }
@@ -47,31 +47,31 @@ type validator struct {
 
 func (v *validator) report(fault *EntryError) { v.faults = append(v.faults, fault) }
 
-func (v *validator) check(index int, e Entry) {
-	if err := broken(e); err != nil {
-		v.report(&EntryError{Index: index, Name: e.Name, Err: err})
+func (v *validator) check(index int, name, value string) {
+	if err := broken(name, value); err != nil {
+		v.report(&EntryError{Index: index, Name: name, Err: err})
 	}
-	size := e.size()
+	size := sizeOf(name, value)
 	if size > MaxEntryBytes {
-		v.report(&EntryError{Index: index, Name: e.Name, Size: size, Limit: MaxEntryBytes, Err: ErrEntryTooLong})
+		v.report(&EntryError{Index: index, Name: name, Size: size, Limit: MaxEntryBytes, Err: ErrEntryTooLong})
 	}
 	v.total += size + len("\x00")
 	if v.limit > 0 && v.total > v.limit && !v.full {
 		v.full = true
-		v.report(&EntryError{Index: index, Name: e.Name, Size: v.total, Limit: v.limit, Err: ErrTotalTooLong})
+		v.report(&EntryError{Index: index, Name: name, Size: v.total, Limit: v.limit, Err: ErrTotalTooLong})
 	}
 }
 
-// broken returns the first rule about bytes that the entry breaks, or nil.
-func broken(e Entry) error {
+// broken returns the first rule about bytes that NAME=VALUE breaks, or nil.
+func broken(name, value string) error {
 	switch {
-	case e.Name == "":
+	case name == "":
 		return ErrEmptyName
-	case strings.IndexByte(e.Name, '=') >= 0:
+	case strings.IndexByte(name, '=') >= 0:
 		return ErrEqualsInName
-	case strings.IndexByte(e.Name, 0) >= 0, strings.IndexByte(e.Value, 0) >= 0:
+	case strings.IndexByte(name, 0) >= 0, strings.IndexByte(value, 0) >= 0:
 		return ErrNUL
-	case !utf8.ValidString(e.Name):
+	case !utf8.ValidString(name):
 		return ErrNameNotUTF8
 	}
 	return nil

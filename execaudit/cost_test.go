@@ -22,7 +22,7 @@ func TestAllocations(t *testing.T) {
 		}{
 			{"Validate", 0, func() { _ = execaudit.Validate(envs, path, execaudit.ReserveList) }},
 			{"criwire.Write", 1, func() { _ = criwire.Write(req, envs) }},
-			{"criwire.Read", 2, func() { _, _ = criwire.Read(req) }},
+			{"criwire.Read", 3, func() { _, _ = criwire.Read(req) }},
 		}
 		for _, c := range cases {
 			if got := testing.AllocsPerRun(20, c.call); got > c.most {

@@ -4,6 +4,9 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Details of the faults of one env parameter. None repeats what it is about:
@@ -34,7 +37,7 @@ const (
 //
 // Source: KEP-6035, Kubelet. Strictness about escapes is beyond it: two parsers
 // that split one query differently would be a way around validation.
-func DecodeQuery(rawQuery string, limits Limits) ([]Env, field.ErrorList) {
+func DecodeQuery(rawQuery string, limits Limits) ([]envprecedence.Entry, field.ErrorList) {
 	envs, faults := DecodePartly(rawQuery, limits)
 	if len(faults) > 0 {
 		return nil, faults
@@ -47,8 +50,8 @@ func DecodeQuery(rawQuery string, limits Limits) ([]Env, field.ErrorList) {
 // an empty Name or Value where that one is at fault and both empty where nothing
 // could be read. It is for finding more faults of a request that is refused
 // already, to report them together; such entries must not be used.
-func DecodePartly(rawQuery string, limits Limits) ([]Env, field.ErrorList) {
-	d := decoder{limits: limits.orDefault(), path: field.NewPath(QueryParam)}
+func DecodePartly(rawQuery string, limits Limits) ([]envprecedence.Entry, field.ErrorList) {
+	d := decoder{limits: limits.orDefault(), path: field.NewPath(QueryParam), hide: redact.Block(0)}
 	for rest := rawQuery; rest != ""; {
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "&")
@@ -80,7 +83,8 @@ func hidesQueryParam(segment string) bool {
 type decoder struct {
 	limits Limits
 	path   *field.Path
-	envs   []Env
+	hide   func(string) redact.Text
+	envs   []envprecedence.Entry
 	faults field.ErrorList
 	count  int // env parameters seen
 	bytes  int // names and values, as they are when decoded
@@ -95,25 +99,25 @@ func (d *decoder) add(escaped string) {
 	d.envs = append(d.envs, d.entry(d.count-1, escaped))
 }
 
-func (d *decoder) entry(i int, escaped string) Env {
+func (d *decoder) entry(i int, escaped string) envprecedence.Entry {
 	size, detail := measure(escaped)
 	if detail != "" {
 		d.refuse(d.path.Index(i), detail)
-		return Env{}
+		return envprecedence.Entry{}
 	}
 	d.bytes += max(size-1, 0) // less the '='; what has none is refused below
 	if d.bytes > d.limits.Bytes {
-		return Env{}
+		return envprecedence.Entry{}
 	}
 	return d.split(i, unescape(escaped, size))
 }
 
 // split takes one parameter's text apart.
-func (d *decoder) split(i int, text string) Env {
+func (d *decoder) split(i int, text string) envprecedence.Entry {
 	name, value, found := strings.Cut(text, "=")
 	if !found {
 		d.refuse(d.path.Index(i), detailForm)
-		return Env{}
+		return envprecedence.Entry{}
 	}
 	if name == "" {
 		d.faults = append(d.faults, field.Required(d.path.Index(i).Child("name"), ""))
@@ -125,14 +129,14 @@ func (d *decoder) split(i int, text string) Env {
 		d.refuse(d.path.Index(i).Child("value"), detail)
 		value = ""
 	}
-	return Env{Name: name, Value: value}
+	return envprecedence.Entry{Name: name, Value: d.hide(value)}
 }
 
 func (d *decoder) refuse(path *field.Path, detail string) {
 	d.faults = append(d.faults, field.Invalid(path, field.OmitValueType{}, detail))
 }
 
-func (d *decoder) result() ([]Env, field.ErrorList) {
+func (d *decoder) result() ([]envprecedence.Entry, field.ErrorList) {
 	var whole field.ErrorList
 	if d.count > d.limits.Entries {
 		whole = append(whole, field.TooMany(d.path, d.count, d.limits.Entries))

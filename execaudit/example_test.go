@@ -6,15 +6,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 func ExampleValidate() {
-	envs := []execaudit.Env{
-		{Name: "LOG_LEVEL", Value: "debug"},
-		{Name: "2FAST", Value: "x"},
-		{Name: "KUBERNETES_EXEC_AUDIT_ID", Value: "fake"},
-		{Name: "LOG_LEVEL", Value: "info"},
+	envs := []envprecedence.Entry{
+		envprecedence.NewEntry("LOG_LEVEL", "debug"),
+		envprecedence.NewEntry("2FAST", "x"),
+		envprecedence.NewEntry("KUBERNETES_EXEC_AUDIT_ID", "fake"),
+		envprecedence.NewEntry("LOG_LEVEL", "info"),
 	}
 	for _, fault := range execaudit.Validate(envs, field.NewPath("env"), execaudit.ReserveList) {
 		fmt.Println(fault.Field, fault.Type)
@@ -35,10 +36,10 @@ func ExampleEncodeQuery() {
 	query, err := execaudit.EncodeQuery(flag.Envs())
 	fmt.Println(query, err)
 	envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
-	fmt.Println(execaudit.Environ(envs), len(faults))
+	fmt.Println(envs, envs[1].Value.Reveal(), len(faults))
 	// Output:
 	// env=LOG_LEVEL%3Ddebug&env=GREETING%3Dhello%2C+world <nil>
-	// [LOG_LEVEL=debug GREETING=hello, world] 0
+	// [LOG_LEVEL=[redacted] GREETING=[redacted]] hello, world 0
 }
 
 func ExampleDecodeQuery_faults() {

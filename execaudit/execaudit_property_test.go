@@ -11,19 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 func anyEnv() *rapid.Generator[env] {
 	return rapid.Custom(func(t *rapid.T) env {
-		e := env{
-			Name:  rapid.OneOf(rapid.StringMatching(`[A-C]{1,2}`), rapid.String(), rapid.Just(execaudit.AuditIDName)).Draw(t, "name"),
-			Value: rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "value"),
-		}
-		if rapid.IntRange(0, 9).Draw(t, "source") == 0 {
-			e.ValueFrom = &execaudit.ValueFrom{}
-		}
-		return e
+		return envprecedence.NewEntry(
+			rapid.OneOf(rapid.StringMatching(`[A-C]{1,2}`), rapid.String(), rapid.Just(execaudit.AuditIDName)).Draw(t, "name"),
+			rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "value"),
+		)
 	})
 }
 
@@ -36,10 +33,10 @@ func TestQueryLaws(t *testing.T) {
 				t.Skip("not encodable")
 			}
 			if got, faults := execaudit.DecodeQuery(query, execaudit.Limits{}); !reflect.DeepEqual(got, envs) {
-				t.Fatalf("DecodeQuery(%q) = %q, %v, want %q", query, execaudit.Environ(got), faults, execaudit.Environ(envs))
+				t.Fatalf("DecodeQuery(%q) = %q, %v, want %q", query, environ(got), faults, environ(envs))
 			}
 			values, err := url.ParseQuery(query)
-			if got, want := values[execaudit.QueryParam], execaudit.Environ(envs); err != nil || !reflect.DeepEqual(got, want) {
+			if got, want := values[execaudit.QueryParam], environ(envs); err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("ParseQuery(%q) = %q, %v, want %q", query, got, err, want)
 			}
 		})
@@ -61,7 +58,7 @@ func checkAgainstNetURL(t interface{ Fatalf(string, ...any) }, query string) {
 	}
 	values, _ := url.ParseQuery(query)
 	want := values[execaudit.QueryParam]
-	if got := execaudit.Environ(envs); len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+	if got := environ(envs); len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 		t.Fatalf("DecodeQuery(%q) = %q, net/url finds %q", query, got, want)
 	}
 }
@@ -73,14 +70,14 @@ func acceptable(envs []env, reserved execaudit.Reserved) bool {
 	size, seen := 0, map[string]bool{}
 	for _, e := range envs {
 		upper := strings.ToUpper(e.Name)
-		if !namePattern.MatchString(e.Name) || seen[e.Name] || e.ValueFrom != nil ||
-			strings.Contains(e.Value, "\x00") || !utf8.ValidString(e.Value) ||
+		if !namePattern.MatchString(e.Name) || seen[e.Name] ||
+			strings.Contains(e.Value.Reveal(), "\x00") || !utf8.ValidString(e.Value.Reveal()) ||
 			upper == "KUBERNETES_EXEC_AUDIT_ID" ||
 			reserved == execaudit.ReservePrefix && strings.HasPrefix(upper, "KUBERNETES_") {
 			return false
 		}
 		seen[e.Name] = true
-		size += len(e.Name) + len(e.Value)
+		size += len(e.Name) + len(e.Value.Reveal())
 	}
 	return len(envs) <= 256 && size <= 32*1024
 }
@@ -93,7 +90,7 @@ func TestValidateLaws(t *testing.T) {
 			profile := reserved.Draw(t, "reserved")
 			faults := execaudit.Validate(envs, nil, profile)
 			if got, want := len(faults) == 0, acceptable(envs, profile); got != want {
-				t.Fatalf("Validate(%q) = %v, want accepted: %t", execaudit.Environ(envs), faults, want)
+				t.Fatalf("Validate(%q) = %v, want accepted: %t", environ(envs), faults, want)
 			}
 		})
 	})
@@ -134,8 +131,8 @@ func TestAssignmentLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.StringMatching(`[A-Z=, ]{0,9}`).Draw(t, "text")
 			e, err := execaudit.ParseAssignment(text)
-			if err == nil && (e.Name+"="+e.Value != text || strings.Contains(e.Name, "=")) {
-				t.Fatalf("ParseAssignment(%q) = name %q, value %q", text, e.Name, e.Value)
+			if err == nil && (e.Name+"="+e.Value.Reveal() != text || strings.Contains(e.Name, "=")) {
+				t.Fatalf("ParseAssignment(%q) = name %q, value %q", text, e.Name, e.Value.Reveal())
 			}
 			if want := strings.IndexByte(text, '=') > 0; (err == nil) != want {
 				t.Fatalf("ParseAssignment(%q) = %v, want accepted: %t", text, err, want)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // ErrNotAssignment is what errors of ParseAssignment and EnvFlag.Set unwrap to.
@@ -19,22 +21,22 @@ var ErrNotAssignment = errors.New("must be NAME=VALUE")
 // Other rules are Validate's.
 //
 // Source: KEP-6035, kubectl.
-func ParseAssignment(text string) (Env, error) {
+func ParseAssignment(text string) (envprecedence.Entry, error) {
 	name, value, found := strings.Cut(text, "=")
 	switch {
 	case !found:
-		return Env{}, fmt.Errorf("%w: there is no '='", ErrNotAssignment)
+		return envprecedence.Entry{}, fmt.Errorf("%w: there is no '='", ErrNotAssignment)
 	case name == "":
-		return Env{}, fmt.Errorf("%w: the name is empty", ErrNotAssignment)
+		return envprecedence.Entry{}, fmt.Errorf("%w: the name is empty", ErrNotAssignment)
 	}
-	return Env{Name: name, Value: value}, nil
+	return envprecedence.NewEntry(name, value), nil
 }
 
 // EnvFlag collects a repeatable --env NAME=VALUE. Its pointer is a flag.Value and,
 // without importing it, a pflag.Value. The zero value is an empty list. It is
 // for one goroutine, as flags are.
 type EnvFlag struct {
-	envs []Env
+	envs []envprecedence.Entry
 }
 
 // Set appends the entry that text means. The error is ParseAssignment's with
@@ -68,6 +70,6 @@ func (f *EnvFlag) Type() string {
 }
 
 // Envs returns a copy of the entries in the order of the flags; nil for none.
-func (f *EnvFlag) Envs() []Env {
-	return append([]Env(nil), f.envs...)
+func (f *EnvFlag) Envs() []envprecedence.Entry {
+	return append([]envprecedence.Entry(nil), f.envs...)
 }

@@ -3,12 +3,15 @@ package execaudit_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestParseAssignment(t *testing.T) {
@@ -16,17 +19,17 @@ func TestParseAssignment(t *testing.T) {
 		name, text string
 		want       env
 	}{
-		{"EXA-24 plain", "KEY=VALUE", env{Name: "KEY", Value: "VALUE"}},
-		{"EXA-24 the value keeps '='", "KEY=a=b==", env{Name: "KEY", Value: "a=b=="}},
-		{"EXA-24 the value keeps commas", "KEY=a,b,OTHER=c", env{Name: "KEY", Value: "a,b,OTHER=c"}},
-		{"EXA-24 the value keeps spaces and quotes", `KEY= a "b" `, env{Name: "KEY", Value: ` a "b" `}},
-		{"EXA-3 EXA-24 an empty value", "KEY=", env{Name: "KEY"}},
-		{"a name that Validate will refuse", "1 2=x", env{Name: "1 2", Value: "x"}},
+		{"EXA-24 plain", "KEY=VALUE", envprecedence.NewEntry("KEY", "VALUE")},
+		{"EXA-24 the value keeps '='", "KEY=a=b==", envprecedence.NewEntry("KEY", "a=b==")},
+		{"EXA-24 the value keeps commas", "KEY=a,b,OTHER=c", envprecedence.NewEntry("KEY", "a,b,OTHER=c")},
+		{"EXA-24 the value keeps spaces and quotes", `KEY= a "b" `, envprecedence.NewEntry("KEY", ` a "b" `)},
+		{"EXA-3 EXA-24 an empty value", "KEY=", envprecedence.NewEntry("KEY", "")},
+		{"a name that Validate will refuse", "1 2=x", envprecedence.NewEntry("1 2", "x")},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got, err := execaudit.ParseAssignment(c.text); got != c.want || err != nil {
-				t.Errorf("ParseAssignment(%q) = %q, %v", c.text, execaudit.Environ([]env{got}), err)
+			if got, err := execaudit.ParseAssignment(c.text); !got.Equal(c.want) || err != nil {
+				t.Errorf("ParseAssignment(%q) = %q, %v", c.text, environ([]env{got}), err)
 			}
 		})
 	}
@@ -60,9 +63,9 @@ func TestEnvFlag(t *testing.T) {
 		if err := flags.Parse([]string{"--env", "B=1,2", "-env=A=x y=z", "--env=B="}); err != nil {
 			t.Fatal(err)
 		}
-		want := []env{{Name: "B", Value: "1,2"}, {Name: "A", Value: "x y=z"}, {Name: "B"}}
+		want := []env{envprecedence.NewEntry("B", "1,2"), envprecedence.NewEntry("A", "x y=z"), envprecedence.NewEntry("B", "")}
 		if got := envs.Envs(); !reflect.DeepEqual(got, want) {
-			t.Errorf("Envs() = %q", execaudit.Environ(got))
+			t.Errorf("Envs() = %q", environ(got))
 		}
 		if got, want := envs.String(), "B=[redacted],A=[redacted],B=[redacted]"; got != want {
 			t.Errorf("String() = %s, want %s", got, want)
@@ -76,7 +79,7 @@ func TestEnvFlag(t *testing.T) {
 			t.Errorf("Set = %v, want %s", err, want)
 		}
 		if got := envs.Envs(); len(got) != 1 {
-			t.Errorf("a refused entry was kept: %q", execaudit.Environ(got))
+			t.Errorf("a refused entry was kept: %q", environ(got))
 		}
 	})
 	t.Run("the zero value prints in a usage text", func(t *testing.T) {
@@ -91,9 +94,28 @@ func TestEnvFlag(t *testing.T) {
 	t.Run("Envs is a copy", func(t *testing.T) {
 		var envs execaudit.EnvFlag
 		_ = envs.Set("A=1")
-		envs.Envs()[0].Value = "changed"
-		if got := envs.Envs()[0].Value; got != "1" {
+		envs.Envs()[0].Value = redact.New("changed")
+		if got := envs.Envs()[0].Value.Reveal(); got != "1" {
 			t.Errorf("a caller changed the flag: %s", got)
 		}
 	})
+}
+
+func TestEnvFlagHidesValues(t *testing.T) {
+	const secret = "hunter2"
+	var flag execaudit.EnvFlag
+	if err := flag.Set("TOKEN=" + secret); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		for _, value := range []any{flag, &flag, struct{ F execaudit.EnvFlag }{flag}, flag.Envs(), struct{ f execaudit.EnvFlag }{flag}} {
+			text := fmt.Sprintf(verb, value)
+			if strings.Contains(text, secret) || strings.Contains(text, fmt.Sprintf("%x", secret)) {
+				t.Errorf("MOD-9 Sprintf(%q, %T) shows the value", verb, value)
+			}
+		}
+	}
+	if got, want := flag.String(), "TOKEN=[redacted]"; got != want {
+		t.Errorf("String = %s, want %s", got, want)
+	}
 }

@@ -26,14 +26,14 @@ func FuzzDecodeQuery(f *testing.F) {
 			t.Fatalf("DecodePartly = %d entries, %d faults, where DecodeQuery has %d", len(partly), len(same), len(faults))
 		}
 		if len(faults) == 0 && !reflect.DeepEqual(partly, envs) {
-			t.Fatalf("DecodePartly = %q without a fault, DecodeQuery %q", execaudit.Environ(partly), execaudit.Environ(envs))
+			t.Fatalf("DecodePartly = %q without a fault, DecodeQuery %q", environ(partly), environ(envs))
 		}
 		encoded, err := execaudit.EncodeQuery(envs)
 		if err != nil {
 			t.Fatalf("what decoded does not encode: %v", err)
 		}
 		if again, _ := execaudit.DecodeQuery(encoded, execaudit.Limits{}); !reflect.DeepEqual(again, envs) {
-			t.Fatalf("%q decodes to %q, encoded and decoded %q", query, execaudit.Environ(envs), execaudit.Environ(again))
+			t.Fatalf("%q decodes to %q, encoded and decoded %q", query, environ(envs), environ(again))
 		}
 		for _, e := range envs {
 			if e.Name == execaudit.AuditIDName && len(execaudit.ReservedInQuery(query, execaudit.ReserveList)) == 0 {
@@ -50,8 +50,8 @@ func FuzzParseAssignment(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := execaudit.ParseAssignment(text)
 		switch {
-		case err == nil && e.Name+"="+e.Value != text:
-			t.Fatalf("ParseAssignment(%q) = name %q, value %q", text, e.Name, e.Value)
+		case err == nil && e.Name+"="+e.Value.Reveal() != text:
+			t.Fatalf("ParseAssignment(%q) = name %q, value %q", text, e.Name, e.Value.Reveal())
 		case err != nil && len(text) > 20 && strings.Contains(err.Error(), text):
 			t.Fatalf("the error repeats the text: %v", err)
 		}
@@ -71,7 +71,7 @@ func FuzzRedactQuery(f *testing.F) {
 		}
 		envs, _ := execaudit.DecodeQuery(query, execaudit.Limits{Entries: 1 << 20, Bytes: 1 << 20})
 		for _, e := range envs {
-			if strings.HasSuffix(e.Value, secret) && strings.Contains(redacted, secret) {
+			if strings.HasSuffix(e.Value.Reveal(), secret) && strings.Contains(redacted, secret) {
 				t.Fatalf("RedactQuery(%q) = %q", query, redacted)
 			}
 		}

@@ -3,6 +3,8 @@ module github.com/lanyard-dev/lanyard/execaudit
 go 1.26.0
 
 require (
+	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
 	k8s.io/apimachinery v0.36.4
 	k8s.io/cri-api v0.36.4

@@ -1,6 +1,10 @@
 package execaudit
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
+)
 
 // nameSlots is twice MaxEnvEntries and a power of two, so that probing stays short.
 const nameSlots = 2 * MaxEnvEntries
@@ -19,7 +23,7 @@ func newNameSet() nameSet {
 
 // add reports whether the name at i is new among those added. It wants each i
 // below MaxEnvEntries and at most once.
-func (s *nameSet) add(envs []Env, i int) bool {
+func (s *nameSet) add(envs []envprecedence.Entry, i int) bool {
 	slot := maphash.String(s.seed, envs[i].Name) % nameSlots
 	for ; s.slots[slot] != 0; slot = (slot + 1) % nameSlots {
 		if envs[s.slots[slot]-1].Name == envs[i].Name {

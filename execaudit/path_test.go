@@ -74,7 +74,7 @@ func (p *path) toProcess(t *testing.T, location *url.URL) (environ []string, wir
 }
 
 // stream plays the runtime.
-func stream(t *testing.T, wire []byte) (environ []string) {
+func stream(t *testing.T, wire []byte) (seen []string) {
 	t.Helper()
 	req := new(runtimeapi.ExecRequest)
 	if err := proto.Unmarshal(wire, req); err != nil {
@@ -90,10 +90,10 @@ func stream(t *testing.T, wire []byte) (environ []string) {
 	}
 	handler := sessions.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got, _ := streaming.FromContext(r.Context())
-		environ = execaudit.Environ(got)
+		seen = environ(got)
 	}))
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/exec/token", nil))
-	return environ
+	return seen
 }
 
 func clientRequest(query string) *http.Request {

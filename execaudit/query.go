@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // QueryParam is the query parameter that carries an entry, once per entry:
@@ -23,8 +25,8 @@ var ErrNotEncodable = errors.New("entry cannot travel in a query")
 //
 // It refuses what would not come back from DecodeQuery as it went in, with an
 // error that unwraps to ErrNotEncodable and names the position: an empty name, a name with
-// '=', a NUL byte, invalid UTF-8, a ValueFrom.
-func EncodeQuery(envs []Env) (string, error) {
+// '=', a NUL byte, invalid UTF-8.
+func EncodeQuery(envs []envprecedence.Entry) (string, error) {
 	var query strings.Builder
 	for i := range envs {
 		if reason := unencodable(&envs[i]); reason != "" {
@@ -36,21 +38,19 @@ func EncodeQuery(envs []Env) (string, error) {
 		query.WriteString(QueryParam + "=")
 		query.WriteString(url.QueryEscape(envs[i].Name))
 		query.WriteString("%3D")
-		query.WriteString(url.QueryEscape(envs[i].Value))
+		query.WriteString(url.QueryEscape(envs[i].Value.Reveal()))
 	}
 	return query.String(), nil
 }
 
-func unencodable(e *Env) string {
+func unencodable(e *envprecedence.Entry) string {
 	switch {
 	case e.Name == "":
 		return "the name is empty"
 	case strings.ContainsAny(e.Name, "=\x00") || !utf8.ValidString(e.Name):
 		return "the name holds '=', NUL or invalid UTF-8"
-	case e.ValueFrom != nil:
-		return "valueFrom " + detailValueFrom
 	}
-	if detail := textFault(e.Value); detail != "" {
+	if detail := textFault(e.Value.Reveal()); detail != "" {
 		return "the value " + detail
 	}
 	return ""

@@ -11,12 +11,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 func TestEncodeQuery(t *testing.T) {
 	t.Run("EXA-14 env=NAME=VALUE in order, escaped", func(t *testing.T) {
-		envs := []env{{Name: "B", Value: "x y&z=1+2%;#"}, {Name: "A"}, {Name: "B", Value: "ü\n"}}
+		envs := []env{envprecedence.NewEntry("B", "x y&z=1+2%;#"), envprecedence.NewEntry("A", ""), envprecedence.NewEntry("B", "ü\n")}
 		got, err := execaudit.EncodeQuery(envs)
 		if want := "env=B%3Dx+y%26z%3D1%2B2%25%3B%23&env=A%3D&env=B%3D%C3%BC%0A"; got != want || err != nil {
 			t.Errorf("EncodeQuery = %s, %v, want %s", got, err, want)
@@ -28,16 +29,15 @@ func TestEncodeQuery(t *testing.T) {
 		}
 	})
 	bad := map[string]env{
-		"the name is empty":                                     {Value: "v"},
-		"the name holds '=', NUL or invalid UTF-8":              {Name: "A=B", Value: "v"},
-		"valueFrom may not be specified in an exec request":     {Name: "A", ValueFrom: &execaudit.ValueFrom{}},
-		"the value must not contain a NUL byte":                 {Name: "A", Value: "v\x00"},
-		"the value must be valid UTF-8":                         {Name: "A", Value: "v\xff"},
-		"the name holds '=', NUL or invalid UTF-8 (once again)": {Name: "A\xff", Value: "v"},
+		"the name is empty":                                     envprecedence.NewEntry("", "v"),
+		"the name holds '=', NUL or invalid UTF-8":              envprecedence.NewEntry("A=B", "v"),
+		"the value must not contain a NUL byte":                 envprecedence.NewEntry("A", "v\x00"),
+		"the value must be valid UTF-8":                         envprecedence.NewEntry("A", "v\xff"),
+		"the name holds '=', NUL or invalid UTF-8 (once again)": envprecedence.NewEntry("A\xff", "v"),
 	}
 	for reason, e := range bad {
 		t.Run("refused: "+reason, func(t *testing.T) {
-			_, err := execaudit.EncodeQuery([]env{{Name: "OK"}, e})
+			_, err := execaudit.EncodeQuery([]env{envprecedence.NewEntry("OK", ""), e})
 			reason, _, _ := strings.Cut(reason, " (")
 			if want := "entry cannot travel in a query: env[1]: " + reason; !errors.Is(err, execaudit.ErrNotEncodable) || err.Error() != want {
 				t.Errorf("EncodeQuery = %v, want %s", err, want)
@@ -53,21 +53,21 @@ func TestDecodeQuery(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"other parameters", "command=env&input=1&environment=A=1&ENV=A=1", nil},
-		{"EXA-16 in order, duplicates kept", "env=B=1&env=A=2&env=B=3", []env{{Name: "B", Value: "1"}, {Name: "A", Value: "2"}, {Name: "B", Value: "3"}}},
-		{"EXA-16 among others", "command=sh&env=A%3D1&input=1&env=B%3D2&tty=1", []env{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}},
-		{"the first '=' ends the name", "env=A=b=c%3Dd", []env{{Name: "A", Value: "b=c=d"}}},
-		{"EXA-3 an empty value", "env=A=", []env{{Name: "A"}}},
-		{"escapes", "env=A%3Dx+y%26z%2b%C3%BC%0a%25", []env{{Name: "A", Value: "x y&z+ü\n%"}}},
-		{"an escaped key", "%65n%76=A=1", []env{{Name: "A", Value: "1"}}},
+		{"EXA-16 in order, duplicates kept", "env=B=1&env=A=2&env=B=3", []env{envprecedence.NewEntry("B", "1"), envprecedence.NewEntry("A", "2"), envprecedence.NewEntry("B", "3")}},
+		{"EXA-16 among others", "command=sh&env=A%3D1&input=1&env=B%3D2&tty=1", []env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "2")}},
+		{"the first '=' ends the name", "env=A=b=c%3Dd", []env{envprecedence.NewEntry("A", "b=c=d")}},
+		{"EXA-3 an empty value", "env=A=", []env{envprecedence.NewEntry("A", "")}},
+		{"escapes", "env=A%3Dx+y%26z%2b%C3%BC%0a%25", []env{envprecedence.NewEntry("A", "x y&z+ü\n%")}},
+		{"an escaped key", "%65n%76=A=1", []env{envprecedence.NewEntry("A", "1")}},
 		{"a malformed key is another parameter", "%zz=A=1&e%6=B=2", nil},
-		{"empty segments", "&&env=A=1&&", []env{{Name: "A", Value: "1"}}},
-		{"a semicolon elsewhere", "command=a;b&env=A=1", []env{{Name: "A", Value: "1"}}},
+		{"empty segments", "&&env=A=1&&", []env{envprecedence.NewEntry("A", "1")}},
+		{"a semicolon elsewhere", "command=a;b&env=A=1", []env{envprecedence.NewEntry("A", "1")}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			got, faults := execaudit.DecodeQuery(c.query, execaudit.Limits{})
 			if !reflect.DeepEqual(got, c.want) || len(faults) > 0 {
-				t.Errorf("DecodeQuery(%q) = %q, %v, want %q", c.query, execaudit.Environ(got), faults, execaudit.Environ(c.want))
+				t.Errorf("DecodeQuery(%q) = %q, %v, want %q", c.query, environ(got), faults, environ(c.want))
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestDecodeQueryFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, faults := execaudit.DecodeQuery(c.query, execaudit.Limits{})
 			if got != nil {
-				t.Errorf("DecodeQuery returned entries beside faults: %q", execaudit.Environ(got))
+				t.Errorf("DecodeQuery returned entries beside faults: %q", environ(got))
 			}
 			wantFaults(t, faults, c.want...)
 		})
@@ -138,22 +138,22 @@ func TestDecodeQueryFaults(t *testing.T) {
 func TestDecodePartly(t *testing.T) {
 	t.Run("EXA-35 what can be read stands at its place, what cannot is empty", func(t *testing.T) {
 		got, faults := execaudit.DecodePartly("env=A=1&env=%zz&x=y&env=B=%00&env=hunter2&a;env=C=1&env=%ff=1&env=D=", execaudit.Limits{})
-		want := []env{{Name: "A", Value: "1"}, {}, {Name: "B"}, {}, {}, {Value: "1"}, {Name: "D"}}
+		want := []env{envprecedence.NewEntry("A", "1"), {}, envprecedence.NewEntry("B", ""), {}, {}, envprecedence.NewEntry("", "1"), envprecedence.NewEntry("D", "")}
 		if !reflect.DeepEqual(got, want) || len(faults) != 5 {
-			t.Errorf("DecodePartly = %q with %v, want %q with five faults", execaudit.Environ(got), faults, execaudit.Environ(want))
+			t.Errorf("DecodePartly = %q with %v, want %q with five faults", environ(got), faults, environ(want))
 		}
 	})
 	t.Run("EXA-35 what is past a limit is empty, or missing", func(t *testing.T) {
 		got, faults := execaudit.DecodePartly("env=A=1&env=B=22&env=C=3", execaudit.Limits{Entries: 2, Bytes: 4})
-		if want := []env{{Name: "A", Value: "1"}, {}}; !reflect.DeepEqual(got, want) || len(faults) != 2 {
-			t.Errorf("DecodePartly = %q with %v, want %q", execaudit.Environ(got), faults, execaudit.Environ(want))
+		if want := []env{envprecedence.NewEntry("A", "1"), {}}; !reflect.DeepEqual(got, want) || len(faults) != 2 {
+			t.Errorf("DecodePartly = %q with %v, want %q", environ(got), faults, environ(want))
 		}
 	})
 	t.Run("without a fault it is DecodeQuery", func(t *testing.T) {
 		got, faults := execaudit.DecodePartly("env=A=1&env=B=2", execaudit.Limits{})
 		want, _ := execaudit.DecodeQuery("env=A=1&env=B=2", execaudit.Limits{})
 		if !reflect.DeepEqual(got, want) || faults != nil {
-			t.Errorf("DecodePartly = %q with %v, want %q", execaudit.Environ(got), faults, execaudit.Environ(want))
+			t.Errorf("DecodePartly = %q with %v, want %q", environ(got), faults, environ(want))
 		}
 	})
 }

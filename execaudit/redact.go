@@ -3,6 +3,8 @@ package execaudit
 import (
 	"net/url"
 	"strings"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // RedactURL returns u as text that may be logged: the value of every env parameter and
@@ -58,7 +60,7 @@ func writeRedacted(safe *strings.Builder, segment string) {
 		}
 		key, value, found := strings.Cut(part, "=")
 		if found && mayBeQueryParam(key) {
-			safe.WriteString(key + "=" + nameOf(value) + Redacted)
+			safe.WriteString(key + "=" + nameOf(value) + redact.Mark)
 			return
 		}
 		end := min(len(part)+1, len(rest))

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -77,7 +78,7 @@ func TestRedactLaws(t *testing.T) {
 	t.Run("EXA-28 no value remains, however it is escaped", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			secret := "S3CRET" + rapid.StringMatching(`[a-z;=&+%]{0,8}`).Draw(t, "secret")
-			envs := []env{{Name: rapid.StringMatching(`[A-Z]{1,4}`).Draw(t, "name"), Value: secret}}
+			envs := []env{envprecedence.NewEntry(rapid.StringMatching(`[A-Z]{1,4}`).Draw(t, "name"), secret)}
 			query, err := execaudit.EncodeQuery(envs)
 			if err != nil {
 				t.Fatal(err)

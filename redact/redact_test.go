@@ -112,6 +112,46 @@ func TestContent(t *testing.T) {
 	})
 }
 
+func TestBlock(t *testing.T) {
+	t.Run("texts of a block are independent, also of those in the next block", func(t *testing.T) {
+		for _, room := range []int{0, 1, 3, 100} {
+			hide := redact.Block(room)
+			var texts []redact.Text
+			var want []string
+			for i := range 50 {
+				text := strings.Repeat("x", i%7)
+				texts, want = append(texts, hide(text)), append(want, text)
+			}
+			if got := redact.Reveal(texts); !slices.Equal(got, want) || !texts[0].IsEmpty() {
+				t.Errorf("a block for %d reveals %q, want %q", room, got, want)
+			}
+		}
+	})
+	t.Run("MOD-9 neither a text nor the function that makes them shows", func(t *testing.T) {
+		hide := redact.Block(4)
+		values := []any{hide(sesame), hide, struct{ hide any }{hide}}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%t"} {
+			mustNotHold(t, fmt.Sprintf(verb, values))
+		}
+	})
+	t.Run("one allocation for all", func(t *testing.T) {
+		source := make([]string, 256)
+		for i := range source {
+			source[i] = sesame
+		}
+		texts := make([]redact.Text, len(source))
+		got := testing.AllocsPerRun(20, func() {
+			hide := redact.Block(len(source))
+			for i, s := range source {
+				texts[i] = hide(s)
+			}
+		})
+		if got > 1 {
+			t.Errorf("%v allocations for %d texts, want one", got, len(source))
+		}
+	})
+}
+
 func mustNotHold(t *testing.T, text string) {
 	t.Helper()
 	numbers := strings.Trim(fmt.Sprint([]byte(sesame)), "[]")

@@ -41,6 +41,26 @@ func Texts(texts ...string) []Text {
 	return hidden
 }
 
+// Block returns a function that does what [New] does but puts its strings into one block with room for n of them, and into further,
+// larger blocks when that is full. It is for decoders that make many texts at once, and for one goroutine. A block is kept as long
+// as one of its texts is.
+func Block(n int) func(text string) Text {
+	block := make([]string, 0, n)
+	return func(text string) Text {
+		if text == "" {
+			return Text{}
+		}
+		if len(block) == cap(block) {
+			block = make([]string, 0, max(minBlock, 2*cap(block)))
+		}
+		block = append(block, text)
+		return Text{text: &block[len(block)-1]}
+	}
+}
+
+// minBlock is how many strings a block has at least that follows another.
+const minBlock = 8
+
 // Reveal returns the strings that the texts hold, in order; nil for none.
 func Reveal(texts []Text) []string {
 	if len(texts) == 0 {

@@ -1,7 +1,6 @@
 package reporter
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,7 @@ const Argument = "criconformance-reporter"
 
 // What the reporter does, as its second argument says.
 const (
-	Say   = "say"   // print a [Message] as one line of JSON
+	Say   = "say"   // print a [Message] as one line of JSON, with the values in it
 	Pause = "pause" // do nothing until SIGTERM
 )
 
@@ -50,5 +49,5 @@ func say(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(stdout).Encode(m)
+	return write(stdout, m)
 }

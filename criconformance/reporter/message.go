@@ -9,10 +9,10 @@ import (
 // MaxMessage bounds the output in which [Parse] looks for a message: 1 MiB, four times what the largest case's takes.
 const MaxMessage = 1 << 20
 
-// Message is what the reporter says.
+// Message is what the reporter says. It shows without values, in JSON too; what travels is written by [Main] and read by [Parse].
 type Message struct {
-	Self  Process `json:"self"`
-	First Process `json:"first"` // the process with ID 1 in the container
+	Self  Process
+	First Process // the process with ID 1 in the container
 }
 
 // Self returns what the calling process would say.
@@ -30,8 +30,9 @@ func Parse(output []byte) (m Message, err error) {
 	if len(output) > MaxMessage {
 		return m, fmt.Errorf("%d bytes of output, want at most %d", len(output), MaxMessage)
 	}
-	if err := json.NewDecoder(bytes.NewReader(output)).Decode(&m); err != nil {
+	var wire wireMessage
+	if err := json.NewDecoder(bytes.NewReader(output)).Decode(&wire); err != nil {
 		return m, fmt.Errorf("no report in %d bytes of output: %w", len(output), err)
 	}
-	return m, nil
+	return Message{Self: wire.Self.process(), First: wire.First.process()}, nil
 }

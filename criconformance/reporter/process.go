@@ -8,41 +8,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // Process describes one process as the kernel does in /proc.
 type Process struct {
-	// Env is the environment that the process was started with, in order, duplicates kept.
-	Env []Variable `json:"env"`
+	// Env is the environment that the process was started with, in order, duplicates kept. Values are any bytes; what stands in it
+	// without "=" is a name with an empty value.
+	Env []envprecedence.Entry
 	// EnvError is why there is no Env: the kernel hides it from processes that are less privileged.
-	EnvError string `json:"envError,omitempty"`
+	EnvError string
 	// UID and GID are the effective ones.
-	UID int64 `json:"uid"`
-	GID int64 `json:"gid"`
+	UID int64
+	GID int64
 	// Groups are the supplementary groups, ascending, duplicates kept.
-	Groups []int64 `json:"groups"`
+	Groups []int64
 	// CapEff is the effective capabilities, in hexadecimal.
-	CapEff string `json:"capEff"`
-}
-
-// Variable is one entry of an environment. The value is bytes, because an environment need not be UTF-8; so may a name
-// not be, but those of the suite are.
-type Variable struct {
-	Name  string `json:"name"`
-	Value []byte `json:"value"`
+	CapEff string
 }
 
 // Values returns the value of every entry with the name, in order; nil for none.
 func (p Process) Values(name string) (values []string) {
 	for _, v := range p.Env {
 		if v.Name == name {
-			values = append(values, string(v.Value))
+			values = append(values, v.Value.Reveal())
 		}
 	}
 	return values
 }
 
-// read describes the process whose folder in /proc is given.
+// read describes the process whose directory in /proc is given.
 func read(dir string) (p Process, err error) {
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
@@ -59,11 +55,11 @@ func read(dir string) (p Process, err error) {
 	return p, nil
 }
 
-func parseEnviron(b []byte) (env []Variable) {
+func parseEnviron(b []byte) (env []envprecedence.Entry) {
 	for entry := range bytes.SplitSeq(b, []byte{0}) {
 		if len(entry) > 0 {
 			name, value, _ := bytes.Cut(entry, []byte("="))
-			env = append(env, Variable{string(name), slices.Clone(value)})
+			env = append(env, envprecedence.NewEntry(string(name), string(value)))
 		}
 	}
 	return env

@@ -1,7 +1,9 @@
 package reporter_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 func TestMainFunction(t *testing.T) {
@@ -48,19 +51,29 @@ func TestParse(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			var want reporter.Message
 			for range rapid.IntRange(1, 5).Draw(t, "entries") {
-				want.Self.Env = append(want.Self.Env, reporter.Variable{Name: rapid.StringMatching(`[A-Z]+`).Draw(t, "name"), Value: rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(t, "value")})
+				value := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "value")
+				want.Self.Env = append(want.Self.Env, envprecedence.NewEntry(rapid.StringMatching(`[A-Z]+`).Draw(t, "name"), string(value)))
 			}
 			want.Self.Groups = rapid.SliceOfN(rapid.Int64(), 1, 5).Draw(t, "groups")
-			b, err := json.Marshal(want)
-			if err != nil {
+			var b bytes.Buffer
+			if err := reporter.Write(&b, want); err != nil {
 				t.Fatal(err)
 			}
 			// A terminal adds carriage returns.
-			got, err := reporter.Parse(append(b, "\r\n"...))
+			got, err := reporter.Parse(bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte("\r\n")))
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("Parse = %+v, %v, want %+v", got, err, want)
 			}
 		})
+	})
+	t.Run("MOD-9 a message shows without values, by fmt and in JSON", func(t *testing.T) {
+		m := reporter.Message{Self: reporter.Process{Env: []envprecedence.Entry{envprecedence.NewEntry("TOKEN", "hunter2")}}}
+		text, err := json.Marshal(m)
+		for _, shown := range []string{string(text), fmt.Sprintf("%v %+v %#v", m, m, m)} {
+			if err != nil || strings.Contains(shown, "hunter2") || strings.Contains(shown, "aHVudGVyMg") || !strings.Contains(shown, "TOKEN") {
+				t.Errorf("a message shows as %s, %v", shown, err)
+			}
+		}
 	})
 	t.Run("CON-5 more than its bound is refused", func(t *testing.T) {
 		if _, err := reporter.Parse(make([]byte, reporter.MaxMessage+1)); err == nil {
@@ -79,7 +92,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, v := range m.Self.Env {
-			if !slices.Contains(m.Self.Values(v.Name), string(v.Value)) {
+			if !slices.Contains(m.Self.Values(v.Name), v.Value.Reveal()) {
 				t.Fatalf("Values(%q) lacks one", v.Name)
 			}
 		}

@@ -52,7 +52,7 @@ func (n *node) runFixture(ctx context.Context) (err error) {
 	_, container := baseline()
 	var envs []*runtimeapi.KeyValue
 	for _, e := range container {
-		envs = append(envs, &runtimeapi.KeyValue{Key: e.Name, Value: []byte(e.Value)})
+		envs = append(envs, &runtimeapi.KeyValue{Key: e.Name, Value: []byte(e.Value.Reveal())})
 	}
 	n.fixture, err = n.start(ctx, images.Base, &runtimeapi.LinuxContainerSecurityContext{}, envs...)
 	return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -26,22 +27,22 @@ const (
 
 // baseline is what the environment fixture's container has before any exec: the first part comes from the image, the
 // second from CreateContainer and wins.
-func baseline() (image, container []execaudit.Env) {
-	image = []execaudit.Env{
-		{Name: "PATH", Value: "/baseline/bin"},
-		{Name: "CONF_IMAGE", Value: "image"},
-		{Name: "CONF_BOTH", Value: "image"},
-		{Name: "CONF_DOLLAR", Value: "$CONF_REF"},
-		{Name: "CONF_BRACES", Value: "${CONF_REF}"},
-		{Name: "CONF_PERCENT", Value: "%CONF_REF%"},
+func baseline() (image, container []envprecedence.Entry) {
+	image = []envprecedence.Entry{
+		envprecedence.NewEntry("PATH", "/baseline/bin"),
+		envprecedence.NewEntry("CONF_IMAGE", "image"),
+		envprecedence.NewEntry("CONF_BOTH", "image"),
+		envprecedence.NewEntry("CONF_DOLLAR", "$CONF_REF"),
+		envprecedence.NewEntry("CONF_BRACES", "${CONF_REF}"),
+		envprecedence.NewEntry("CONF_PERCENT", "%CONF_REF%"),
 	}
-	container = []execaudit.Env{
-		{Name: "HOME", Value: "/baseline"},
-		{Name: "CONF_BOTH", Value: "container"},
-		{Name: "CONF_LEVEL", Value: "baseline"},
-		{Name: "CONF_EMPTIED", Value: "baseline"},
-		{Name: "CONF_BASE", Value: "from-baseline"},
-		{Name: "CONF_TWICE", Value: "baseline"},
+	container = []envprecedence.Entry{
+		envprecedence.NewEntry("HOME", "/baseline"),
+		envprecedence.NewEntry("CONF_BOTH", "container"),
+		envprecedence.NewEntry("CONF_LEVEL", "baseline"),
+		envprecedence.NewEntry("CONF_EMPTIED", "baseline"),
+		envprecedence.NewEntry("CONF_BASE", "from-baseline"),
+		envprecedence.NewEntry("CONF_TWICE", "baseline"),
 	}
 	return image, container
 }
@@ -49,9 +50,9 @@ func baseline() (image, container []execaudit.Env) {
 // envCase is a case that is one session in each way: what is sent, and what has to be there.
 type envCase struct {
 	Case
-	send []execaudit.Env
-	want []execaudit.Env // nil: what is sent
-	once bool            // every name at most once
+	send []envprecedence.Entry
+	want []envprecedence.Entry // nil: what is sent
+	once bool                  // every name at most once
 }
 
 func (e envCase) finish() Case {
@@ -84,9 +85,9 @@ func envCases() (out []Case) {
 	return out
 }
 
-func env(pairs ...string) (out []execaudit.Env) {
+func env(pairs ...string) (out []envprecedence.Entry) {
 	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, execaudit.Env{Name: pairs[i], Value: pairs[i+1]})
+		out = append(out, envprecedence.NewEntry(pairs[i], pairs[i+1]))
 	}
 	return out
 }
@@ -161,7 +162,7 @@ func valueCases() []envCase {
 	return out
 }
 
-func unmodified(name, fix string, send []execaudit.Env) envCase {
+func unmodified(name, fix string, send []envprecedence.Entry) envCase {
 	return envCase{Case: Case{Name: "envs/" + name, Requirement: "CON-2", Source: "KEP-6035, Proposal", Sentence: mechanical, Fix: fix}, send: send}
 }
 
@@ -175,9 +176,9 @@ func everyByte() string {
 }
 
 func sizeCases() []envCase {
-	var many []execaudit.Env
+	var many []envprecedence.Entry
 	for i := range execaudit.MaxEnvEntries {
-		many = append(many, execaudit.Env{Name: fmt.Sprintf("CONF_N%03d", i), Value: strconv.Itoa(i)})
+		many = append(many, envprecedence.NewEntry(fmt.Sprintf("CONF_N%03d", i), strconv.Itoa(i)))
 	}
 	return []envCase{
 		{Case: Case{
@@ -192,7 +193,7 @@ func sizeCases() []envCase {
 }
 
 // large is as many bytes of names and values as the API lets through, half of them in one value.
-func large() []execaudit.Env {
+func large() []envprecedence.Entry {
 	const names = len("CONF_HALF") + len("CONF_REST")
 	half := execaudit.MaxEnvBytes / 2
 	return env("CONF_HALF", strings.Repeat("h", half), "CONF_REST", strings.Repeat("r", execaudit.MaxEnvBytes-half-names))

@@ -6,21 +6,21 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // judge compares an exec'd process with what it should have. Of a name that is there several times every copy counts,
 // because readers differ in which they take.
-func judge(where string, sent, want []execaudit.Env, p reporter.Process) Observation {
+func judge(where string, sent, want []envprecedence.Entry, p reporter.Process) Observation {
 	o := Observation{Shown: shown(sent, p)}
 	for _, w := range want {
-		values := p.Values(w.Name)
+		values, wanted := p.Values(w.Name), w.Value.Reveal()
 		if len(values) == 0 {
-			o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), w.Name + " is not there, want " + quote(w.Value)})
+			o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), w.Name + " is not there, want " + quote(wanted)})
 		}
 		for _, v := range values {
-			if v != w.Value {
-				o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), fmt.Sprintf("%s=%s, want %s", w.Name, quote(v), quote(w.Value))})
+			if v != wanted {
+				o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), fmt.Sprintf("%s=%s, want %s", w.Name, quote(v), quote(wanted))})
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func judge(where string, sent, want []execaudit.Env, p reporter.Process) Observa
 }
 
 // judgeOnce finds what was sent and is there several times.
-func judgeOnce(where string, sent []execaudit.Env, p reporter.Process) (problems []Problem) {
+func judgeOnce(where string, sent []envprecedence.Entry, p reporter.Process) (problems []Problem) {
 	var done []string
 	for _, s := range sent {
 		if n := len(p.Values(s.Name)); n > 1 && !slices.Contains(done, s.Name) {
@@ -40,10 +40,10 @@ func judgeOnce(where string, sent []execaudit.Env, p reporter.Process) (problems
 }
 
 // judgeAbsent finds what was sent to somebody else: a process should have what the container has.
-func judgeAbsent(where string, sent []execaudit.Env, p reporter.Process) (problems []Problem) {
+func judgeAbsent(where string, sent []envprecedence.Entry, p reporter.Process) (problems []Problem) {
 	for _, s := range sent {
-		if slices.Contains(p.Values(s.Name), s.Value) {
-			problems = append(problems, Problem{where, describe(sent, s.Name) + " to another session", fmt.Sprintf("%s=%s", s.Name, quote(s.Value))})
+		if value := s.Value.Reveal(); slices.Contains(p.Values(s.Name), value) {
+			problems = append(problems, Problem{where, describe(sent, s.Name) + " to another session", fmt.Sprintf("%s=%s", s.Name, quote(value))})
 		}
 	}
 	return problems
@@ -51,16 +51,16 @@ func judgeAbsent(where string, sent []execaudit.Env, p reporter.Process) (proble
 
 // shown reports whether something of what was sent arrived, even if mangled: a name that the container does not have, or
 // a value that it has not.
-func shown(sent []execaudit.Env, p reporter.Process) bool {
+func shown(sent []envprecedence.Entry, p reporter.Process) bool {
 	had := map[string]string{}
 	image, container := baseline()
 	for _, e := range append(image, container...) {
-		had[e.Name] = e.Value
+		had[e.Name] = e.Value.Reveal()
 	}
 	for _, s := range sent {
 		old, ok := had[s.Name]
 		for _, v := range p.Values(s.Name) {
-			if !ok || s.Value != "" && v == s.Value && v != old {
+			if !ok || v != "" && v == s.Value.Reveal() && v != old {
 				return true
 			}
 		}
@@ -83,10 +83,10 @@ func quote(v string) string {
 const maxDescribed = 4
 
 // describe shows what was sent, the entries with the name first.
-func describe(sent []execaudit.Env, name string) string {
+func describe(sent []envprecedence.Entry, name string) string {
 	var first, rest []string
 	for _, s := range sent {
-		if text := s.Name + "=" + quote(s.Value); s.Name == name {
+		if text := s.Name + "=" + quote(s.Value.Reveal()); s.Name == name {
 			first = append(first, text)
 		} else {
 			rest = append(rest, text)

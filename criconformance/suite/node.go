@@ -12,6 +12,7 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/client"
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
 )
 
@@ -133,10 +134,10 @@ func makeImages(path, run string) ([]images.Named, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the reporter: %w", ErrOptions, err)
 	}
-	var environ []string
 	image, _ := baseline()
-	for _, e := range image {
-		environ = append(environ, e.Name+"="+e.Value)
+	environ, err := envprecedence.Environ(image, 0)
+	if err != nil {
+		return nil, err
 	}
 	return images.Build(program, environ, run)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/client"
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // way is how a session is opened.
@@ -29,7 +29,7 @@ func (w way) String() string {
 func sayCommand() []string { return []string{images.File, reporter.Argument, reporter.Say} }
 
 // report opens a session that reports.
-func (n *node) report(ctx context.Context, w way, container string, env []execaudit.Env) (m reporter.Message, err error) {
+func (n *node) report(ctx context.Context, w way, container string, env []envprecedence.Entry) (m reporter.Message, err error) {
 	out, err := n.client.Run(ctx, client.Session{
 		Container: container, Command: sayCommand(), Env: env, TTY: w.tty, Protocol: w.protocol,
 	}, reporter.MaxMessage)
@@ -41,7 +41,7 @@ func (n *node) report(ctx context.Context, w way, container string, env []execau
 
 // sessionFailed is the observation of a session that did not come about. The same session without an environment did,
 // when the ways were probed: if the runtime says no, it is the environment that it refuses.
-func (n *node) sessionFailed(w way, sent []execaudit.Env, err error) Observation {
+func (n *node) sessionFailed(w way, sent []envprecedence.Entry, err error) Observation {
 	if !client.Refused(err) {
 		return trouble(fmt.Errorf("exec over %s: %w", w, err))
 	}
@@ -67,7 +67,7 @@ type probe struct {
 }
 
 // probeEnv is what the probes send.
-func probeEnv() []execaudit.Env { return env("CONF_PROBE", "probe") }
+func probeEnv() []envprecedence.Entry { return env("CONF_PROBE", "probe") }
 
 // probeWay tries whether the runtime speaks the protocol, and whether an environment arrives.
 func (n *node) probeWay(ctx context.Context, w way) probe {

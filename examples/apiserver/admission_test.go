@@ -11,6 +11,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/rest"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/apiserver"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 	"github.com/lanyard-dev/lanyard/execaudit"
@@ -18,8 +19,8 @@ import (
 
 // adding is a mutating plugin that adds entries to every exec, and remembers what it saw.
 type adding struct {
-	envs []execaudit.Env
-	seen []execaudit.Env
+	envs []envprecedence.Entry
+	seen []envprecedence.Entry
 }
 
 func (a *adding) Handles(o admission.Operation) bool { return o == admission.Connect }
@@ -41,7 +42,7 @@ func (r refusing) Handles(o admission.Operation) bool { return o == admission.Co
 
 func (r refusing) Validate(_ context.Context, attributes admission.Attributes, _ admission.ObjectInterfaces) error {
 	options, ok := attributes.GetObject().(*kinds.PodExecOptions)
-	if ok && slices.ContainsFunc(options.Env, func(e execaudit.Env) bool { return e.Name == r.name }) {
+	if ok && slices.ContainsFunc(options.Env, func(e envprecedence.Entry) bool { return e.Name == r.name }) {
 		return admission.NewForbidden(attributes, fmt.Errorf("%s is not allowed here", r.name))
 	}
 	return nil
@@ -52,23 +53,23 @@ func TestExecAdmission(t *testing.T) {
 	c := start(t, func(o *apiserver.Options) { o.Admission = []admission.Interface{plugin, refusing{"LD_PRELOAD"}} })
 	t.Run("EXA-32 admission sees Env as a list of names and values", func(t *testing.T) {
 		must(c.exec(t, c.admin(), session{query: "env=A%3D1%3D2&env=B%3D"}, "env"))(t)
-		want := []execaudit.Env{{Name: "A", Value: "1=2"}, {Name: "B"}}
-		if !slices.Equal(plugin.seen, want) {
+		want := []envprecedence.Entry{envprecedence.NewEntry("A", "1=2"), envprecedence.NewEntry("B", "")}
+		if !slices.EqualFunc(plugin.seen, want, envprecedence.Entry.Equal) {
 			t.Errorf("admission saw %d entries, want A and B", len(plugin.seen))
 		}
 	})
 	t.Run("EXA-14 what a mutating step adds reaches the kubelet", func(t *testing.T) {
-		plugin.envs = []execaudit.Env{{Name: "ADDED", Value: "x"}}
+		plugin.envs = []envprecedence.Entry{envprecedence.NewEntry("ADDED", "x")}
 		contains(t, "environment", must(c.exec(t, c.admin(), session{}, "env"))(t), "ADDED=x\n")
 	})
 	t.Run("EXA-14 a validating step sees what a mutating one added", func(t *testing.T) {
-		plugin.envs = []execaudit.Env{{Name: "LD_PRELOAD", Value: "x"}}
+		plugin.envs = []envprecedence.Entry{envprecedence.NewEntry("LD_PRELOAD", "x")}
 		if status := c.refusal(t, session{}, "env"); !apierrors.IsForbidden(status) {
 			t.Errorf("status = %v, want Forbidden", status)
 		}
 	})
 	t.Run("EXA-25 EXA-14 a reserved name that a mutating step adds is refused", func(t *testing.T) {
-		plugin.envs = []execaudit.Env{{Name: execaudit.AuditIDName, Value: "forged"}}
+		plugin.envs = []envprecedence.Entry{envprecedence.NewEntry(execaudit.AuditIDName, "forged")}
 		before := c.kubelet.count()
 		status := c.refusal(t, session{}, "env")
 		if !apierrors.IsInvalid(status) || status.ErrStatus.Details.Causes[0].Field != "env[0].name" {

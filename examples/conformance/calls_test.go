@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
-	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
 )
@@ -44,7 +44,7 @@ func silent(testing.TB, string) map[string]hook {
 // memory is the environments of all sessions so far.
 type memory struct {
 	mu   sync.Mutex
-	envs []execaudit.Env
+	envs []envprecedence.Entry
 }
 
 func (m *memory) hook() hook {
@@ -57,7 +57,7 @@ func (m *memory) hook() hook {
 }
 
 // leaks are the remembered entries that are made for the cases about leaks.
-func (m *memory) leaks() (out []execaudit.Env) {
+func (m *memory) leaks() (out []envprecedence.Entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.envs {
@@ -73,7 +73,7 @@ func leaksIntoContainers(testing.TB, string) map[string]hook {
 	var m memory
 	return map[string]hook{"Exec": m.hook(), "CreateContainer": changed(&runtimeapi.CreateContainerRequest{}, func(r *runtimeapi.CreateContainerRequest) {
 		for _, e := range m.leaks() {
-			r.Config.Envs = append(r.Config.Envs, &runtimeapi.KeyValue{Key: e.Name, Value: []byte(e.Value)})
+			r.Config.Envs = append(r.Config.Envs, &runtimeapi.KeyValue{Key: e.Name, Value: []byte(e.Value.Reveal())})
 		}
 	}, &runtimeapi.CreateContainerResponse{}, nil)}
 }

@@ -20,7 +20,7 @@ const (
 func containerEnv(b *sandbox, config *runtimeapi.ContainerConfig, i image.Image) ([]string, error) {
 	entries := make([]envprecedence.Entry, len(config.GetEnvs()))
 	for n, e := range config.GetEnvs() {
-		entries[n] = envprecedence.Entry{Name: e.GetKey(), Value: string(e.GetValue())}
+		entries[n] = envprecedence.NewEntry(e.GetKey(), string(e.GetValue()))
 	}
 	pod, err := envprecedence.Environ(entries, 0)
 	if err != nil {
@@ -64,21 +64,11 @@ func newEnvironment(config Config, container []string) *environment {
 	}}
 }
 
-// requestEnv turns the entries of ExecRequest.envs into environ strings and refuses what no process could get. Its errors
-// name keys, never values.
-func requestEnv(envs []execaudit.Env) ([]string, error) {
-	entries := make([]envprecedence.Entry, len(envs))
-	for n, e := range envs {
-		entries[n] = envprecedence.Entry{Name: e.Name, Value: e.Value}
-	}
-	return envprecedence.Environ(entries, 0)
-}
-
 // auditID is the value that the process will see, as the journal records it.
-func auditID(envs []execaudit.Env) (id string) {
+func auditID(envs []envprecedence.Entry) (id string) {
 	for _, e := range envs {
 		if e.Name == execaudit.AuditIDName {
-			id = e.Value
+			id = e.Value.Reveal()
 		}
 	}
 	return id

@@ -12,9 +12,9 @@ import (
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 	utilexec "k8s.io/utils/exec"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 	"github.com/lanyard-dev/lanyard/examples/runtime/pipe"
-	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
@@ -22,7 +22,7 @@ import (
 // call is one Exec as the stream finds it.
 type call struct {
 	cmd  []string
-	envs []execaudit.Env
+	envs []envprecedence.Entry
 	tty  bool
 }
 
@@ -32,13 +32,13 @@ func (s *Server) exec(req *runtimeapi.ExecRequest) (*runtimeapi.ExecResponse, er
 	if _, err := s.running(req.GetContainerId()); err != nil {
 		return nil, err
 	}
-	var envs []execaudit.Env
+	var envs []envprecedence.Entry
 	if !s.config.PlayOld {
 		var err error
 		if envs, err = criwire.Read(req); err != nil {
 			return nil, err
 		}
-		if _, err := requestEnv(envs); err != nil {
+		if _, err := envprecedence.Environ(envs, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Server) execInContainer(ctx context.Context, containerID string, cmd []
 	if !ok {
 		return errors.New("exec session came around its token")
 	}
-	request, err := requestEnv(envs)
+	request, err := envprecedence.Environ(envs, 0)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	"github.com/lanyard-dev/lanyard/examples/testimage/report"
@@ -23,12 +24,12 @@ import (
 )
 
 // auditEnv is what a kubelet sends, with values that a shell would change.
-var auditEnv = []execaudit.Env{
-	{Name: execaudit.AuditIDName, Value: "f4a3b2c1-0000-4000-8000-000000000001"},
-	{Name: "LEVEL", Value: "caller"},
-	{Name: "LITERAL", Value: "$LEVEL ${LEVEL} %LEVEL% `id` ~ a=b\nc"},
-	{Name: "EMPTY", Value: ""},
-	{Name: "BYTES", Value: "\xff\xfe"},
+var auditEnv = []envprecedence.Entry{
+	envprecedence.NewEntry(execaudit.AuditIDName, "f4a3b2c1-0000-4000-8000-000000000001"),
+	envprecedence.NewEntry("LEVEL", "caller"),
+	envprecedence.NewEntry("LITERAL", "$LEVEL ${LEVEL} %LEVEL% `id` ~ a=b\nc"),
+	envprecedence.NewEntry("EMPTY", ""),
+	envprecedence.NewEntry("BYTES", "\xff\xfe"),
 }
 
 // startSleeper runs a container of an image with one static program and an environment of its own.
@@ -101,13 +102,13 @@ func TestExecEnvironment(t *testing.T) {
 		})
 		t.Run("STK-2 a terminal gets TERM=xterm over the image's value, below the caller's", func(t *testing.T) {
 			for _, tt := range []struct {
-				env  []execaudit.Env
+				env  []envprecedence.Entry
 				tty  bool
 				want string
 			}{
 				{nil, false, "dumb"},
 				{nil, true, "xterm"},
-				{[]execaudit.Env{{Name: "TERM", Value: "vt100"}}, true, "vt100"},
+				{[]envprecedence.Entry{envprecedence.NewEntry("TERM", "vt100")}, true, "vt100"},
 			} {
 				if tt.env != nil && !n.envs {
 					continue
@@ -122,10 +123,10 @@ func TestExecEnvironment(t *testing.T) {
 }
 
 // checkEnv checks that each entry arrived, byte for byte, once, and that nothing stands before them.
-func checkEnv(t *testing.T, r report.Report, want []execaudit.Env) {
+func checkEnv(t *testing.T, r report.Report, want []envprecedence.Entry) {
 	t.Helper()
 	for i, w := range want {
-		if r.Env[i].Name != w.Name || string(r.Env[i].Value) != w.Value {
+		if r.Env[i].Name != w.Name || string(r.Env[i].Value) != w.Value.Reveal() {
 			t.Errorf("entry %d is %q, want %q with its value", i, r.Env[i].Name, w.Name)
 		}
 		same := func(e report.Entry) bool { return e.Name == w.Name }
@@ -275,12 +276,12 @@ func supports(t *testing.T, n *runtimetest.Node) bool {
 func TestExecRefused(t *testing.T) {
 	n := lanyard(t)
 	c := startSleeper(t, n.Node)
-	for name, env := range map[string][]execaudit.Env{
-		"NUL byte":     {{Name: "A", Value: "secret\x00"}},
-		"empty name":   {{Name: "", Value: "secret"}},
-		"= in a name":  {{Name: "A=B", Value: "secret"}},
-		"128 KiB":      {{Name: "A", Value: "secret" + strings.Repeat("x", 128<<10)}},
-		"a bad second": {{Name: "A", Value: "1"}, {Name: "B", Value: "secret\x00"}},
+	for name, env := range map[string][]envprecedence.Entry{
+		"NUL byte":     {envprecedence.NewEntry("A", "secret\x00")},
+		"empty name":   {envprecedence.NewEntry("", "secret")},
+		"= in a name":  {envprecedence.NewEntry("A=B", "secret")},
+		"128 KiB":      {envprecedence.NewEntry("A", "secret"+strings.Repeat("x", 128<<10))},
+		"a bad second": {envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "secret\x00")},
 	} {
 		t.Run("ENV-11 EXA-19 refused with the call, without the value: "+name, func(t *testing.T) {
 			err := c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: cmd(), Env: env})
@@ -304,6 +305,6 @@ func TestExecRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkEnv(t, reported(t, c, &runtimetest.Session{Cmd: cmd(), Env: envs}), []execaudit.Env{{Name: "A", Value: "1"}, {Name: "B", Value: "\xff\xfe"}})
+		checkEnv(t, reported(t, c, &runtimetest.Session{Cmd: cmd(), Env: envs}), []envprecedence.Entry{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "\xff\xfe")})
 	})
 }

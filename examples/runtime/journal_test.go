@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
-	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
@@ -33,7 +33,7 @@ func TestJournal(t *testing.T) {
 		return out
 	}
 	t.Run("ATT-11 intent, start and end, in this order, with who and what and without values", func(t *testing.T) {
-		env := append(auditID("one"), execaudit.Env{Name: "SECRET", Value: "do-not-write-this"})
+		env := append(auditID("one"), envprecedence.NewEntry("SECRET", "do-not-write-this"))
 		c.MustExec(t, &runtimetest.Session{Cmd: cmd("print", "x", "", "7"), Env: env})
 		got := of("one")
 		if len(got) != 3 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
 	"github.com/lanyard-dev/lanyard/examples/testimage/report"
 	"github.com/lanyard-dev/lanyard/execaudit"
@@ -70,8 +71,8 @@ func cgroups(t testing.TB, id string) []string {
 	return left
 }
 
-func auditID(id string) []execaudit.Env {
-	return []execaudit.Env{{Name: execaudit.AuditIDName, Value: id}}
+func auditID(id string) []envprecedence.Entry {
+	return []envprecedence.Entry{envprecedence.NewEntry(execaudit.AuditIDName, id)}
 }
 
 func checkAuditID(t testing.TB, s *runtimetest.Session, want string) {

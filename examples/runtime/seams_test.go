@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
-	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 // TestSeams breaks the runtime in each way that a seam offers, and looks at the process.
@@ -29,7 +29,7 @@ func TestSeams(t *testing.T) {
 			return resp, err
 		}
 		c := startSleeper(t, serve(t, config).Node)
-		r := reported(t, c, &runtimetest.Session{Cmd: cmd(), Env: []execaudit.Env{{Name: "LATE", Value: "x"}}})
+		r := reported(t, c, &runtimetest.Session{Cmd: cmd(), Env: []envprecedence.Entry{envprecedence.NewEntry("LATE", "x")}})
 		if r.Env[0].Name == "LATE" || r.UID != 7 || r.GID != 8 || len(r.Groups) != 0 {
 			t.Errorf("report = %+v, want the environment at the end, 7:8 and no groups", r)
 		}

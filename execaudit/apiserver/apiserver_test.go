@@ -12,11 +12,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
-type env = execaudit.Env
+type env = envprecedence.Entry
+
+// environ returns each entry as NAME=VALUE.
+func environ(envs []env) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
+}
 
 var bothGates = execaudit.Gates{ExecEnvVar: true, ExecRequestID: true}
 
@@ -49,7 +58,7 @@ func TestInject(t *testing.T) {
 	const id = "f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8"
 	requestIDOff := execaudit.Gates{ExecEnvVar: true}
 	requestIDAlone := execaudit.Gates{ExecRequestID: true}
-	caller := []env{{Name: "B", Value: "x y&z=1"}, {Name: "A"}}
+	caller := []env{envprecedence.NewEntry("B", "x y&z=1"), envprecedence.NewEntry("A", "")}
 	cases := []struct {
 		name    string
 		gates   execaudit.Gates
@@ -103,7 +112,7 @@ func TestInject(t *testing.T) {
 }
 
 func TestInjectOwnsNothing(t *testing.T) {
-	envs := append(make([]env, 0, 9), env{Name: "A"})
+	envs := append(make([]env, 0, 9), envprecedence.NewEntry("A", ""))
 	if _, _, err := (apiserver.Exec{Gates: bothGates}).Inject(mustParse(t, "https://n/exec"), envs, "i"); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +125,7 @@ func TestInjectRefuses(t *testing.T) {
 	var counts counter
 	exec := apiserver.Exec{Gates: bothGates, Recorder: &counts}
 	t.Run("what Validate would not have passed, without counting it", func(t *testing.T) {
-		got, _, err := exec.Inject(mustParse(t, "https://n/exec"), []env{{Name: "A", Value: "hunter2\x00"}}, "i")
+		got, _, err := exec.Inject(mustParse(t, "https://n/exec"), []env{envprecedence.NewEntry("A", "hunter2\x00")}, "i")
 		if got != nil || err == nil || strings.Contains(err.Error(), "hunter2") || counts.count != nil {
 			t.Errorf("Inject = %v, %v, counted %v", got, err, counts.count)
 		}
@@ -129,7 +138,7 @@ func TestInjectLaws(t *testing.T) {
 			query := rapid.StringMatching(`([a-e]=[A-C]{0,2}){0,1}(&[a-e]=[A-C]{0,2}){0,3}`).Draw(t, "query")
 			id := rapid.StringN(1, 40, 64).Draw(t, "id")
 			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
-				return env{Name: rapid.StringMatching(`[A-C]{1,2}`).Draw(t, "name"), Value: rapid.StringMatching(`[ -~äö\n]{0,5}`).Draw(t, "value")}
+				return envprecedence.NewEntry(rapid.StringMatching(`[A-C]{1,2}`).Draw(t, "name"), rapid.StringMatching(`[ -~äö\n]{0,5}`).Draw(t, "value"))
 			}), 0, 4).Draw(t, "envs")
 			if strings.Contains(id, "\x00") {
 				t.Skip("not carriable")
@@ -138,7 +147,7 @@ func TestInjectLaws(t *testing.T) {
 			if err != nil || !strings.HasPrefix(got.RawQuery, query) {
 				t.Fatalf("Inject = %v, %v, want %q and more", got, err, query)
 			}
-			want := append(execaudit.Environ(envs), execaudit.AuditIDName+"="+id)
+			want := append(environ(envs), execaudit.AuditIDName+"="+id)
 			if found := got.Query()["env"]; !reflect.DeepEqual(found, want) {
 				t.Fatalf("a kubelet finds %q, want %q", found, want)
 			}
@@ -150,21 +159,21 @@ func TestDecodeAndValidate(t *testing.T) {
 	on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
 	t.Run("what the client sent, as a structured list", func(t *testing.T) {
 		got, faults := on.Decode("command=sh&env=A%3D1%2C2&stdin=true&env=B%3D")
-		if want := []env{{Name: "A", Value: "1,2"}, {Name: "B"}}; !reflect.DeepEqual(got, want) || faults != nil {
-			t.Errorf("Decode = %q, %v", execaudit.Environ(got), faults)
+		if want := []env{envprecedence.NewEntry("A", "1,2"), envprecedence.NewEntry("B", "")}; !reflect.DeepEqual(got, want) || faults != nil {
+			t.Errorf("Decode = %q, %v", environ(got), faults)
 		}
 	})
 	t.Run("EXA-29 gate off: dropped and not validated", func(t *testing.T) {
 		if got, faults := (apiserver.Exec{}).Decode("env=%zz&env=1"); got != nil || faults != nil {
 			t.Errorf("Decode = %v, %v, want nothing", got, faults)
 		}
-		if got, faults := (apiserver.Exec{}).Validate([]env{{Name: execaudit.AuditIDName}, {}}); got != nil || faults != nil {
+		if got, faults := (apiserver.Exec{}).Validate([]env{envprecedence.NewEntry(execaudit.AuditIDName, ""), {}}); got != nil || faults != nil {
 			t.Errorf("Validate = %v, %v, want nothing", got, faults)
 		}
 	})
 	t.Run("EXA-14 EXA-25 what a mutating webhook adds is validated", func(t *testing.T) {
 		decoded, _ := on.Decode("env=A%3D1")
-		mutated := append(decoded, env{Name: execaudit.AuditIDName, Value: "fake"})
+		mutated := append(decoded, envprecedence.NewEntry(execaudit.AuditIDName, "fake"))
 		got, faults := on.Validate(mutated)
 		want := "env[1].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
 		if got != nil || len(faults) != 1 || faults[0].Error() != want {
@@ -172,7 +181,7 @@ func TestDecodeAndValidate(t *testing.T) {
 		}
 	})
 	t.Run("EXA-7 the profile is the option's", func(t *testing.T) {
-		envs := []env{{Name: "KUBERNETES_SERVICE_HOST", Value: "x"}}
+		envs := []env{envprecedence.NewEntry("KUBERNETES_SERVICE_HOST", "x")}
 		if got, faults := on.Validate(envs); len(got) != 1 || faults != nil {
 			t.Errorf("list: Validate = %v, %v", got, faults)
 		}

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -28,7 +29,7 @@ type Exec struct {
 // have found in what could be read, all in the order of their places.
 //
 // Source: KEP-6035, PodExecOptions API type.
-func (e Exec) Decode(rawQuery string) ([]execaudit.Env, field.ErrorList) {
+func (e Exec) Decode(rawQuery string) ([]envprecedence.Entry, field.ErrorList) {
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func unnamed(err error) bool {
 // the entries are dropped and not validated: nil, nil.
 //
 // Source: KEP-6035, Validation.
-func (e Exec) Validate(envs []execaudit.Env) ([]execaudit.Env, field.ErrorList) {
+func (e Exec) Validate(envs []envprecedence.Entry) ([]envprecedence.Entry, field.ErrorList) {
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -26,7 +27,7 @@ const maxInjectedIDBytes = 1024
 // execaudit.EncodeQuery's; entries that Validate passed cause none.
 //
 // Source: KEP-6035, Audit ID Propagation.
-func (e Exec) Inject(u *url.URL, envs []execaudit.Env, auditID string) (*url.URL, Result, error) {
+func (e Exec) Inject(u *url.URL, envs []envprecedence.Entry, auditID string) (*url.URL, Result, error) {
 	sent, result := e.entries(envs, auditID)
 	query, err := execaudit.EncodeQuery(sent)
 	if err != nil {
@@ -40,7 +41,7 @@ func (e Exec) Inject(u *url.URL, envs []execaudit.Env, auditID string) (*url.URL
 	return &injected, result, nil
 }
 
-func (e Exec) entries(envs []execaudit.Env, auditID string) ([]execaudit.Env, Result) {
+func (e Exec) entries(envs []envprecedence.Entry, auditID string) ([]envprecedence.Entry, Result) {
 	if !e.Gates.ExecEnvVar {
 		return nil, Skipped
 	}
@@ -51,9 +52,9 @@ func (e Exec) entries(envs []execaudit.Env, auditID string) ([]execaudit.Env, Re
 	if !carriable(auditID) {
 		auditID, result = execaudit.PlaceholderAuditID, Placeholder
 	}
-	sent := make([]execaudit.Env, 0, len(envs)+1)
+	sent := make([]envprecedence.Entry, 0, len(envs)+1)
 	sent = append(sent, envs...)
-	return append(sent, execaudit.Env{Name: execaudit.AuditIDName, Value: auditID}), result
+	return append(sent, envprecedence.NewEntry(execaudit.AuditIDName, auditID)), result
 }
 
 func carriable(auditID string) bool {

@@ -3,7 +3,7 @@ package criwire
 import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire/internal/envfield"
 )
 
@@ -25,8 +25,8 @@ var (
 	ErrMalformed = envfield.ErrMalformed
 	// ErrTooMuch: over MaxEntries or MaxBytes.
 	ErrTooMuch = envfield.ErrTooMuch
-	// ErrNotCarriable: an entry has a key that is not UTF-8 (protobuf's string
-	// forbids it), or a ValueFrom.
+	// ErrNotCarriable: an entry has a key that is not UTF-8, which protobuf's string
+	// forbids.
 	ErrNotCarriable = envfield.ErrNotCarriable
 	// ErrFieldTaken: this cri-api has a field 7 that is not repeated KeyValue.
 	ErrFieldTaken = envfield.ErrFieldTaken
@@ -41,7 +41,7 @@ var (
 // ErrMalformed.
 //
 // Source: KEP-6035, CRI Primitive.
-func Write(req *runtimeapi.ExecRequest, envs []execaudit.Env) error {
+func Write(req *runtimeapi.ExecRequest, envs []envprecedence.Entry) error {
 	return envfield.Write(req.ProtoReflect(), envs)
 }
 
@@ -53,6 +53,6 @@ func Write(req *runtimeapi.ExecRequest, envs []execaudit.Env) error {
 // not UTF-8) or ErrFieldTaken.
 //
 // Source: KEP-6035, CRI Primitive.
-func Read(req *runtimeapi.ExecRequest) ([]execaudit.Env, error) {
+func Read(req *runtimeapi.ExecRequest) ([]envprecedence.Entry, error) {
 	return envfield.Read(req.ProtoReflect())
 }

@@ -14,11 +14,20 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
-type env = execaudit.Env
+type env = envprecedence.Entry
+
+// environ returns each entry as NAME=VALUE.
+func environ(envs []env) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
+}
 
 func mustHex(t *testing.T, text string) []byte {
 	t.Helper()
@@ -54,17 +63,17 @@ func TestGoldens(t *testing.T) {
 	}{
 		{
 			"EXA-17 after the stock fields", &runtimeapi.ExecRequest{ContainerId: "c1", Cmd: []string{"sh"}, Stdin: true, Stdout: true},
-			[]env{{Name: "A", Value: "1"}},
+			[]env{envprecedence.NewEntry("A", "1")},
 			"0a026331 12027368 2001 2801 3a060a0141120131",
 		},
-		{"EXA-17 an empty value is left out", &runtimeapi.ExecRequest{}, []env{{Name: "A"}}, "3a030a0141"},
+		{"EXA-17 an empty value is left out", &runtimeapi.ExecRequest{}, []env{envprecedence.NewEntry("A", "")}, "3a030a0141"},
 		{
 			"EXA-17 the placeholder", &runtimeapi.ExecRequest{},
-			[]env{{Name: execaudit.AuditIDName, Value: execaudit.PlaceholderAuditID}},
+			[]env{envprecedence.NewEntry(execaudit.AuditIDName, execaudit.PlaceholderAuditID)},
 			"3a23 0a18 4b554245524e455445535f455845435f41554449545f4944 1207 756e6b6e6f776e",
 		},
-		{"EXA-17 a value may be any bytes", &runtimeapi.ExecRequest{}, []env{{Name: "B", Value: "\xff\xfe"}}, "3a070a01421202fffe"},
-		{"EXA-17 repeated, in order", &runtimeapi.ExecRequest{}, []env{{Name: "B"}, {Name: "A"}, {Name: "B"}}, "3a030a0142 3a030a0141 3a030a0142"},
+		{"EXA-17 a value may be any bytes", &runtimeapi.ExecRequest{}, []env{envprecedence.NewEntry("B", "\xff\xfe")}, "3a070a01421202fffe"},
+		{"EXA-17 repeated, in order", &runtimeapi.ExecRequest{}, []env{envprecedence.NewEntry("B", ""), envprecedence.NewEntry("A", ""), envprecedence.NewEntry("B", "")}, "3a030a0142 3a030a0141 3a030a0142"},
 		{"EXA-17 none", &runtimeapi.ExecRequest{ContainerId: "c"}, nil, "0a0163"},
 	}
 	for _, c := range cases {
@@ -77,14 +86,14 @@ func TestGoldens(t *testing.T) {
 				t.Errorf("wire %x, want %x", got, want)
 			}
 			if got, err := criwire.Read(received(t, want)); err != nil || !reflect.DeepEqual(got, c.envs) {
-				t.Errorf("Read(%x) = %q, %v", want, execaudit.Environ(got), err)
+				t.Errorf("Read(%x) = %q, %v", want, environ(got), err)
 			}
 		})
 	}
 }
 
 func TestSurvives(t *testing.T) {
-	envs := []env{{Name: "A", Value: "1"}, {Name: "B"}}
+	envs := []env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "")}
 	req := &runtimeapi.ExecRequest{ContainerId: "c"}
 	if err := criwire.Write(req, envs); err != nil {
 		t.Fatal(err)
@@ -97,7 +106,7 @@ func TestSurvives(t *testing.T) {
 	for name, copied := range again {
 		t.Run(name, func(t *testing.T) {
 			if got, err := criwire.Read(copied); err != nil || !reflect.DeepEqual(got, envs) {
-				t.Errorf("Read = %q, %v", execaudit.Environ(got), err)
+				t.Errorf("Read = %q, %v", environ(got), err)
 			}
 		})
 	}
@@ -107,7 +116,7 @@ func TestSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := criwire.Read(req); len(got) != 2 {
-			t.Errorf("writing the clone changed the original: %q", execaudit.Environ(got))
+			t.Errorf("writing the clone changed the original: %q", environ(got))
 		}
 	})
 }
@@ -121,7 +130,7 @@ func TestStrangersFieldsStay(t *testing.T) {
 	t.Run("EXA-17 other unknown fields stay", func(t *testing.T) {
 		wire := append(mustHex(t, "0a0163 3a030a0141"), stranger...)
 		req := received(t, wire)
-		if err := criwire.Write(req, []env{{Name: "B"}}); err != nil {
+		if err := criwire.Write(req, []env{envprecedence.NewEntry("B", "")}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := marshal(t, req), append(append(mustHex(t, "0a0163"), stranger...), mustHex(t, "3a030a0142")...); !bytes.Equal(got, want) {
@@ -151,9 +160,9 @@ func TestRead(t *testing.T) {
 		want       []env
 		err        error
 	}{
-		{"fields in another order", "3a06 120131 0a0141", []env{{Name: "A", Value: "1"}}, nil},
-		{"the last of a doubled field counts", "3a09 0a0141 120131 0a0142", []env{{Name: "B", Value: "1"}}, nil},
-		{"an unknown field in the pair", "3a08 0a0141 1801 120131", []env{{Name: "A", Value: "1"}}, nil},
+		{"fields in another order", "3a06 120131 0a0141", []env{envprecedence.NewEntry("A", "1")}, nil},
+		{"the last of a doubled field counts", "3a09 0a0141 120131 0a0142", []env{envprecedence.NewEntry("B", "1")}, nil},
+		{"an unknown field in the pair", "3a08 0a0141 1801 120131", []env{envprecedence.NewEntry("A", "1")}, nil},
 		{"a pair with nothing in it", "3a00", []env{{}}, nil},
 		{"a pair cut short", "3a02 0a05", nil, criwire.ErrMalformed},
 		{"a pair with a bad tag", "3a01 ff", nil, criwire.ErrMalformed},
@@ -163,7 +172,7 @@ func TestRead(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := criwire.Read(received(t, mustHex(t, c.wire)))
 			if !reflect.DeepEqual(got, c.want) || !errors.Is(err, c.err) {
-				t.Errorf("Read = %q, %v, want %q, %v", execaudit.Environ(got), err, execaudit.Environ(c.want), c.err)
+				t.Errorf("Read = %q, %v, want %q, %v", environ(got), err, environ(c.want), c.err)
 			}
 		})
 	}
@@ -176,8 +185,8 @@ func TestRead(t *testing.T) {
 		req := received(t, mustHex(t, "3a060a0141120131"))
 		got, err := criwire.Read(req)
 		clear(req.ProtoReflect().GetUnknown())
-		if err != nil || !reflect.DeepEqual(got, []env{{Name: "A", Value: "1"}}) {
-			t.Errorf("Read = %q, %v", execaudit.Environ(got), err)
+		if err != nil || !reflect.DeepEqual(got, []env{envprecedence.NewEntry("A", "1")}) {
+			t.Errorf("Read = %q, %v", environ(got), err)
 		}
 	})
 }
@@ -185,7 +194,7 @@ func TestRead(t *testing.T) {
 func TestBounds(t *testing.T) {
 	const secret = "hunter2"
 	many := make([]env, criwire.MaxEntries+1)
-	large := []env{{Name: "A", Value: secret + strings.Repeat("x", criwire.MaxBytes-len(secret))}}
+	large := []env{envprecedence.NewEntry("A", secret+strings.Repeat("x", criwire.MaxBytes-len(secret)))}
 	refused := map[string]struct {
 		envs []env
 		err  error
@@ -193,9 +202,8 @@ func TestBounds(t *testing.T) {
 	}{
 		"too many entries":           {many, criwire.ErrTooMuch, "exec environment too large: 4097 entries exceed 4096"},
 		"too many bytes":             {large, criwire.ErrTooMuch, "exec environment too large: 1048577 bytes exceed 1048576"},
-		"a key that is not UTF-8":    {[]env{{}, {Name: "\xff", Value: secret}}, criwire.ErrNotCarriable, "entry cannot travel in an ExecRequest: the key of entry 1 is not valid UTF-8"},
-		"a value from somewhere":     {[]env{{Name: "A", ValueFrom: &execaudit.ValueFrom{}}}, criwire.ErrNotCarriable, "entry cannot travel in an ExecRequest: entry 0 has a valueFrom"},
-		"a key with half a letter\t": {[]env{{Name: "\xc3", Value: secret}}, criwire.ErrNotCarriable, "entry cannot travel in an ExecRequest: the key of entry 0 is not valid UTF-8"},
+		"a key that is not UTF-8":    {[]env{{}, envprecedence.NewEntry("\xff", secret)}, criwire.ErrNotCarriable, "entry cannot travel in an ExecRequest: the key of entry 1 is not valid UTF-8"},
+		"a key with half a letter\t": {[]env{envprecedence.NewEntry("\xc3", secret)}, criwire.ErrNotCarriable, "entry cannot travel in an ExecRequest: the key of entry 0 is not valid UTF-8"},
 	}
 	for name, c := range refused {
 		t.Run("Write refuses "+name, func(t *testing.T) {
@@ -212,14 +220,14 @@ func TestBounds(t *testing.T) {
 	t.Run("unknown fields that do not parse are refused and stay", func(t *testing.T) {
 		req := &runtimeapi.ExecRequest{}
 		req.ProtoReflect().SetUnknown([]byte{0xff})
-		if err := criwire.Write(req, []env{{Name: "A"}}); !errors.Is(err, criwire.ErrMalformed) {
+		if err := criwire.Write(req, []env{envprecedence.NewEntry("A", "")}); !errors.Is(err, criwire.ErrMalformed) {
 			t.Errorf("Write = %v, want %v", err, criwire.ErrMalformed)
 		}
 		if got := req.ProtoReflect().GetUnknown(); !bytes.Equal(got, []byte{0xff}) {
 			t.Errorf("Write leaves %x, want ff", got)
 		}
 		if got, err := criwire.Read(req); got != nil || !errors.Is(err, criwire.ErrMalformed) {
-			t.Errorf("Read = %q, %v, want %v", execaudit.Environ(got), err, criwire.ErrMalformed)
+			t.Errorf("Read = %q, %v, want %v", environ(got), err, criwire.ErrMalformed)
 		}
 	})
 	t.Run("Read refuses too many entries", func(t *testing.T) {
@@ -240,7 +248,7 @@ func TestBounds(t *testing.T) {
 		req := new(runtimeapi.ExecRequest)
 		full := make([]env, criwire.MaxEntries)
 		for i := range full {
-			full[i] = env{Name: fmt.Sprintf("%04d", i), Value: strings.Repeat("v", criwire.MaxBytes/criwire.MaxEntries-4)}
+			full[i] = envprecedence.NewEntry(fmt.Sprintf("%04d", i), strings.Repeat("v", criwire.MaxBytes/criwire.MaxEntries-4))
 		}
 		if err := criwire.Write(req, full); err != nil {
 			t.Fatal(err)
@@ -264,7 +272,7 @@ func TestOtherRequestsCarryNone(t *testing.T) {
 	})
 	t.Run("EXA-18 no environment reaches them by way of an ExecRequest", func(t *testing.T) {
 		req := &runtimeapi.ExecRequest{ContainerId: "c", Cmd: []string{"sh"}}
-		if err := criwire.Write(req, []env{{Name: "A", Value: "1"}}); err != nil {
+		if err := criwire.Write(req, []env{envprecedence.NewEntry("A", "1")}); err != nil {
 			t.Fatal(err)
 		}
 		sync := &runtimeapi.ExecSyncRequest{ContainerId: req.GetContainerId(), Cmd: req.GetCmd()}
@@ -281,7 +289,7 @@ func TestOtherRequestsCarryNone(t *testing.T) {
 func TestWireLaws(t *testing.T) {
 	envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
 		value := rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "value")
-		return env{Name: rapid.String().Draw(t, "name"), Value: string(value)}
+		return envprecedence.NewEntry(rapid.String().Draw(t, "name"), string(value))
 	}), 0, 9)
 	t.Run("EXA-17 read is what was written, last write wins, over the wire too", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -296,7 +304,7 @@ func TestWireLaws(t *testing.T) {
 			}
 			got, err := criwire.Read(received(t, marshal(t, req)))
 			if err != nil || len(got) != len(second) || len(got) > 0 && !reflect.DeepEqual(got, second) {
-				t.Fatalf("Read = %q, %v, want %q", execaudit.Environ(got), err, execaudit.Environ(second))
+				t.Fatalf("Read = %q, %v, want %q", environ(got), err, environ(second))
 			}
 			if err := criwire.Write(req, nil); err != nil || !bytes.Equal(marshal(t, req), stock) {
 				t.Fatalf("taking the environment out leaves %x, %v, want %x", marshal(t, req), err, stock)
@@ -330,7 +338,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		if again, err := criwire.Read(req); err != nil || !reflect.DeepEqual(again, envs) {
-			t.Fatalf("Read = %q, written and read %q, %v", execaudit.Environ(envs), execaudit.Environ(again), err)
+			t.Fatalf("Read = %q, written and read %q, %v", environ(envs), environ(again), err)
 		}
 	})
 }

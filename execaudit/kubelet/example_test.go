@@ -14,10 +14,10 @@ func ExampleExec_Read() {
 	}
 	query := "command=sh&env=LOG_LEVEL%3Ddebug&env=KUBERNETES_EXEC_AUDIT_ID%3Df4a3b2c1"
 	envs, err := exec.Read(query, kubelet.Identity{Name: "kube-apiserver-kubelet-client"})
-	fmt.Println(execaudit.Environ(kubelet.Resolve(nil, envs, exec.Reserved)), err)
+	fmt.Println(kubelet.Resolve(nil, envs, exec.Reserved), err)
 	_, err = exec.Read(query, kubelet.Identity{Name: "mallory"})
 	fmt.Println(err)
 	// Output:
-	// [KUBERNETES_EXEC_AUDIT_ID=f4a3b2c1 LOG_LEVEL=debug] <nil>
+	// [KUBERNETES_EXEC_AUDIT_ID=[redacted] LOG_LEVEL=[redacted]] <nil>
 	// env[1].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server
 }

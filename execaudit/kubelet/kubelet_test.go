@@ -10,11 +10,20 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/kubelet"
 )
 
-type env = execaudit.Env
+type env = envprecedence.Entry
+
+// environ returns each entry as NAME=VALUE.
+func environ(envs []env) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
+}
 
 var (
 	apiServer = kubelet.Identity{Name: "kube-apiserver-kubelet-client", Groups: []string{"system:authenticated"}}
@@ -30,8 +39,8 @@ const auditID = "KUBERNETES_EXEC_AUDIT_ID"
 func TestRead(t *testing.T) {
 	t.Run("EXA-16 in order, among other parameters", func(t *testing.T) {
 		got, err := exec.Read("command=sh&env=B%3D1&env=A%3D2&input=1&env="+auditID+"%3Dx", apiServer)
-		if want := []env{{Name: "B", Value: "1"}, {Name: "A", Value: "2"}, {Name: auditID, Value: "x"}}; err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("Read = %q, %v", execaudit.Environ(got), err)
+		if want := []env{envprecedence.NewEntry("B", "1"), envprecedence.NewEntry("A", "2"), envprecedence.NewEntry(auditID, "x")}; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("Read = %q, %v", environ(got), err)
 		}
 	})
 	t.Run("EXA-16 gate off: ignored, whatever they hold", func(t *testing.T) {
@@ -154,8 +163,8 @@ func TestResolve(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			got := kubelet.Resolve(parse(t, c.own), parse(t, c.query), execaudit.ReserveList)
-			if !slices.Equal(execaudit.Environ(got), c.want) {
-				t.Errorf("Resolve = %q, want %q", execaudit.Environ(got), c.want)
+			if !slices.Equal(environ(got), c.want) {
+				t.Errorf("Resolve = %q, want %q", environ(got), c.want)
 			}
 		})
 	}
@@ -176,15 +185,13 @@ func parse(t *testing.T, environ []string) []env {
 
 func TestResolveLaws(t *testing.T) {
 	entries := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
-		return env{
-			Name:  rapid.SampledFrom([]string{"A", "B", "C", auditID, "KUBERNETES_X"}).Draw(t, "name"),
-			Value: rapid.StringMatching(`[0-9]{0,3}`).Draw(t, "value"),
-		}
+		name := rapid.SampledFrom([]string{"A", "B", "C", auditID, "KUBERNETES_X"}).Draw(t, "name")
+		return envprecedence.NewEntry(name, rapid.StringMatching(`[0-9]{0,3}`).Draw(t, "value"))
 	}), 0, 8)
 	last := func(envs []env, name string) (string, bool) {
 		for _, e := range slices.Backward(envs) {
 			if e.Name == name {
-				return e.Value, true
+				return e.Value.Reveal(), true
 			}
 		}
 		return "", false
@@ -199,8 +206,8 @@ func TestResolveLaws(t *testing.T) {
 			if !found {
 				want, found = last(query, e.Name)
 			}
-			if !found || e.Value != want || seen[e.Name] {
-				t.Fatalf("Resolve(%q, %q) has %s=%s, want %q once", execaudit.Environ(own), execaudit.Environ(query), e.Name, e.Value, want)
+			if !found || e.Value.Reveal() != want || seen[e.Name] {
+				t.Fatalf("Resolve(%q, %q) has %s=%s, want %q once", environ(own), environ(query), e.Name, e.Value.Reveal(), want)
 			}
 			seen[e.Name] = true
 		}
@@ -225,8 +232,8 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		envs, err := exec.Read(query, other)
 		for _, e := range envs {
-			if err != nil || e.Name == "" || strings.EqualFold(e.Name, auditID) || strings.Contains(e.Name+e.Value, "\x00") {
-				t.Fatalf("Read(%q) = %q, %v", query, execaudit.Environ(envs), err)
+			if err != nil || e.Name == "" || strings.EqualFold(e.Name, auditID) || strings.Contains(e.Name+e.Value.Reveal(), "\x00") {
+				t.Fatalf("Read(%q) = %q, %v", query, environ(envs), err)
 			}
 		}
 		names := map[string]bool{}

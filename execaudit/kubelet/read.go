@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -41,7 +42,7 @@ type Exec struct {
 // through nodes/proxy can forge an audit ID.
 //
 // Source: KEP-6035, Kubelet.
-func (e Exec) Read(rawQuery string, from Identity) ([]execaudit.Env, error) {
+func (e Exec) Read(rawQuery string, from Identity) ([]envprecedence.Entry, error) {
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}
@@ -56,7 +57,7 @@ func (e Exec) Read(rawQuery string, from Identity) ([]execaudit.Env, error) {
 	return envs, nil
 }
 
-func (e Exec) forgeries(envs []execaudit.Env, from Identity) field.ErrorList {
+func (e Exec) forgeries(envs []envprecedence.Entry, from Identity) field.ErrorList {
 	if e.Trust.Trusts(from) {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
 )
@@ -16,7 +17,7 @@ func Example() {
 		Conditions: []*runtimeapi.RuntimeCondition{negotiate.Condition(true)},
 	}}
 	policy := negotiate.New(negotiate.Options{RequireSupport: true})
-	envs := []execaudit.Env{{Name: execaudit.AuditIDName, Value: "f4a3b2c1"}}
+	envs := []envprecedence.Entry{envprecedence.NewEntry(execaudit.AuditIDName, "f4a3b2c1")}
 	pod := negotiate.Pod{Namespace: "shop", Name: "web-0"}
 	for _, runtime := range []*runtimeapi.StatusResponse{able, old} {
 		supported := negotiate.Supported(runtime)

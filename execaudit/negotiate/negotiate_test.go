@@ -12,6 +12,7 @@ import (
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
 )
@@ -54,7 +55,7 @@ func TestSupported(t *testing.T) {
 var (
 	web   = negotiate.Pod{Namespace: "shop", Name: "web-0", UID: "u1"}
 	other = negotiate.Pod{Namespace: "shop", Name: "web-1", UID: "u2"}
-	envs  = []execaudit.Env{{Name: execaudit.AuditIDName, Value: "hunter2"}}
+	envs  = []envprecedence.Entry{envprecedence.NewEntry(execaudit.AuditIDName, "hunter2")}
 )
 
 // record is a Recorder that can be read.
@@ -82,7 +83,7 @@ func TestAdmit(t *testing.T) {
 		name      string
 		require   bool
 		supported bool
-		envs      []execaudit.Env
+		envs      []envprecedence.Entry
 		err       error
 		count     int
 	}{

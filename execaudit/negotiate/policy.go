@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -74,7 +75,7 @@ func New(options Options) *Policy {
 // returns nil, or ErrUnsupported with RequireSupport.
 //
 // Source: KEP-6035, Silent Degradation.
-func (p *Policy) Admit(ctx context.Context, supported bool, envs []execaudit.Env, pod Pod) error {
+func (p *Policy) Admit(ctx context.Context, supported bool, envs []envprecedence.Entry, pod Pod) error {
 	if supported || len(envs) == 0 {
 		return nil
 	}

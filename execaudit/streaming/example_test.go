@@ -5,20 +5,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
 
 func Example() {
 	streamingServer := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		envs, ok := streaming.FromContext(r.Context()) // in the streaming backend's Exec
-		fmt.Println(execaudit.Environ(envs), ok)
+		fmt.Println(envs, ok)
 	})
 	sessions := streaming.New(streaming.Options{})
 	handler := sessions.Handler(streamingServer)
 
 	// In the CRI method Exec, with the URL that the streaming server's GetExec returned.
-	err := sessions.Put("http://127.0.0.1:10010/exec/t0ken", []execaudit.Env{{Name: "LOG_LEVEL", Value: "debug"}})
+	err := sessions.Put("http://127.0.0.1:10010/exec/t0ken", []envprecedence.Entry{envprecedence.NewEntry("LOG_LEVEL", "debug")})
 	fmt.Println(err)
 
 	for range 2 {
@@ -28,7 +28,7 @@ func Example() {
 	}
 	// Output:
 	// <nil>
-	// [LOG_LEVEL=debug] true
+	// [LOG_LEVEL=[redacted]] true
 	// 200
 	// 404
 }

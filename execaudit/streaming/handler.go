@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // Handler returns a handler for a streaming server, next, that puts the
@@ -33,7 +33,7 @@ type contextKey struct{}
 // FromContext returns the environment of the exec session whose stream ctx
 // belongs to, nil when the session has none. ok is false when ctx did not come
 // through Handler. The caller owns the slice.
-func FromContext(ctx context.Context) (envs []execaudit.Env, ok bool) {
-	envs, ok = ctx.Value(contextKey{}).([]execaudit.Env)
+func FromContext(ctx context.Context) (envs []envprecedence.Entry, ok bool) {
+	envs, ok = ctx.Value(contextKey{}).([]envprecedence.Entry)
 	return envs, ok
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unique"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // Defaults of Options. The time and the number are cri-streaming's own for its
@@ -54,14 +55,17 @@ type Sessions struct {
 	options Options
 
 	mu      sync.Mutex
-	byToken map[string]*list.Element
+	byToken map[tokenHandle]*list.Element
 	byAge   *list.List // of *session, oldest first
 	bytes   int
 }
 
+// tokenHandle is a streaming token, which is as good as a password. fmt prints a handle as an address, in whatever it stands.
+type tokenHandle = unique.Handle[string]
+
 type session struct {
-	token   string
-	envs    []execaudit.Env
+	token   tokenHandle
+	envs    []envprecedence.Entry
 	bytes   int
 	expires time.Time
 }
@@ -80,7 +84,7 @@ func New(options Options) *Sessions {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Sessions{options: options, byToken: make(map[string]*list.Element), byAge: list.New()}
+	return &Sessions{options: options, byToken: make(map[tokenHandle]*list.Element), byAge: list.New()}
 }
 
 // Put keeps a copy of envs, which may be empty, for the stream that will be
@@ -89,7 +93,7 @@ func New(options Options) *Sessions {
 //
 // Errors: ErrNoToken, ErrTokenInUse, ErrFull, each wrapped or plain. After an
 // error the stream will be refused, so Exec must fail.
-func (s *Sessions) Put(streamURL string, envs []execaudit.Env) error {
+func (s *Sessions) Put(streamURL string, envs []envprecedence.Entry) error {
 	u, err := url.Parse(streamURL)
 	if err != nil {
 		return fmt.Errorf("%w: it does not parse", ErrNoToken)
@@ -98,7 +102,7 @@ func (s *Sessions) Put(streamURL string, envs []execaudit.Env) error {
 	if token == "" {
 		return ErrNoToken
 	}
-	return s.put(&session{token: token, envs: append([]execaudit.Env(nil), envs...), bytes: size(envs)})
+	return s.put(&session{token: unique.Make(token), envs: append([]envprecedence.Entry(nil), envs...), bytes: size(envs)})
 }
 
 func (s *Sessions) put(waiting *session) error {
@@ -119,11 +123,11 @@ func (s *Sessions) put(waiting *session) error {
 }
 
 // take removes and returns what waits under token. Only one caller gets it.
-func (s *Sessions) take(token string) ([]execaudit.Env, bool) {
+func (s *Sessions) take(token string) ([]envprecedence.Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(s.options.Now())
-	waiting := s.byToken[token]
+	waiting := s.byToken[unique.Make(token)]
 	if waiting == nil {
 		return nil, false
 	}
@@ -154,10 +158,10 @@ func (s *Sessions) remove(waiting *list.Element) *session {
 	return gone
 }
 
-func size(envs []execaudit.Env) int {
+func size(envs []envprecedence.Entry) int {
 	bytes := 0
 	for i := range envs {
-		bytes += len(envs[i].Name) + len(envs[i].Value)
+		bytes += len(envs[i].Name) + len(envs[i].Value.Reveal())
 	}
 	return bytes
 }

@@ -15,13 +15,23 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/streaming"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
-type env = execaudit.Env
+type env = envprecedence.Entry
 
-var session = []env{{Name: execaudit.AuditIDName, Value: "id"}, {Name: "A", Value: "1"}}
+// environ returns each entry as NAME=VALUE.
+func environ(envs []env) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
+}
+
+var session = []env{envprecedence.NewEntry(execaudit.AuditIDName, "id"), envprecedence.NewEntry("A", "1")}
 
 // clock is a clock that stands still until told.
 type clock struct {
@@ -73,7 +83,7 @@ func TestHandler(t *testing.T) {
 		handler := sessions.Handler(next)
 		mustPut(t, sessions, "http://127.0.0.1:1234/exec/t0ken", session)
 		if code := open(handler, "/exec/t0ken"); code != http.StatusOK || !next.ok || !reflect.DeepEqual(next.envs, session) {
-			t.Fatalf("first: %d, %t, %q", code, next.ok, execaudit.Environ(next.envs))
+			t.Fatalf("first: %d, %t, %q", code, next.ok, environ(next.envs))
 		}
 		if code := open(handler, "/exec/t0ken"); code != http.StatusNotFound || next.served != 1 {
 			t.Errorf("second: %d after %d served, want 404 after 1", code, next.served)
@@ -102,7 +112,7 @@ func TestHandler(t *testing.T) {
 		sessions, next := streaming.New(streaming.Options{}), new(server)
 		mustPut(t, sessions, "https://n:10010/cri/exec/t?x=y", session)
 		if code := open(sessions.Handler(next), "/cri//exec/t/"); code != http.StatusOK || len(next.envs) != 2 {
-			t.Errorf("%d, %q", code, execaudit.Environ(next.envs))
+			t.Errorf("%d, %q", code, environ(next.envs))
 		}
 	})
 	t.Run("EXA-18 attach and port-forward pass and carry nothing", func(t *testing.T) {
@@ -111,7 +121,7 @@ func TestHandler(t *testing.T) {
 		mustPut(t, sessions, "/exec/t", session)
 		for i, target := range []string{"/attach/t", "/portforward/t", "/cri/attach/other"} {
 			if code := open(handler, target); code != http.StatusOK || next.served != i+1 || next.ok || next.envs != nil {
-				t.Errorf("%s: %d, served %d, %q", target, code, next.served, execaudit.Environ(next.envs))
+				t.Errorf("%s: %d, served %d, %q", target, code, next.served, environ(next.envs))
 			}
 		}
 		if sessions.Len() != 1 {
@@ -128,11 +138,11 @@ func TestHandler(t *testing.T) {
 func TestPut(t *testing.T) {
 	t.Run("the caller keeps its slice", func(t *testing.T) {
 		sessions, next := streaming.New(streaming.Options{}), new(server)
-		mine := []env{{Name: "A", Value: "1"}}
+		mine := []env{envprecedence.NewEntry("A", "1")}
 		mustPut(t, sessions, "/exec/t", mine)
-		mine[0].Value = "changed"
+		mine[0].Value = redact.New("changed")
 		open(sessions.Handler(next), "/exec/t")
-		if got := execaudit.Environ(next.envs); !reflect.DeepEqual(got, []string{"A=1"}) {
+		if got := environ(next.envs); !reflect.DeepEqual(got, []string{"A=1"}) {
 			t.Errorf("the stream got %q", got)
 		}
 	})
@@ -168,13 +178,13 @@ func TestBounds(t *testing.T) {
 	})
 	t.Run("bytes", func(t *testing.T) {
 		sessions := streaming.New(streaming.Options{MaxBytes: 10})
-		mustPut(t, sessions, "/exec/1", []env{{Name: "ABC", Value: "456"}})
-		if err := sessions.Put("/exec/2", []env{{Name: "A", Value: "2345"}}); !errors.Is(err, streaming.ErrFull) {
+		mustPut(t, sessions, "/exec/1", []env{envprecedence.NewEntry("ABC", "456")})
+		if err := sessions.Put("/exec/2", []env{envprecedence.NewEntry("A", "2345")}); !errors.Is(err, streaming.ErrFull) {
 			t.Errorf("Put = %v, want %v", err, streaming.ErrFull)
 		}
-		mustPut(t, sessions, "/exec/3", []env{{Name: "A", Value: "234"}})
+		mustPut(t, sessions, "/exec/3", []env{envprecedence.NewEntry("A", "234")})
 		open(sessions.Handler(new(server)), "/exec/1")
-		mustPut(t, sessions, "/exec/2", []env{{Name: "A", Value: "23456"}})
+		mustPut(t, sessions, "/exec/2", []env{envprecedence.NewEntry("A", "23456")})
 	})
 	t.Run("time", func(t *testing.T) {
 		now := &clock{now: time.Unix(1, 0)}
@@ -207,7 +217,7 @@ func TestConcurrent(t *testing.T) {
 	var right, wrong atomic.Int32
 	handler := sessions.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		envs, _ := streaming.FromContext(r.Context())
-		if len(envs) == 1 && "/exec/"+envs[0].Value == r.URL.Path {
+		if len(envs) == 1 && "/exec/"+envs[0].Value.Reveal() == r.URL.Path {
 			right.Add(1)
 		} else {
 			wrong.Add(1)
@@ -217,7 +227,7 @@ func TestConcurrent(t *testing.T) {
 	for i := range tokens {
 		all.Go(func() {
 			token := fmt.Sprint(i)
-			if err := sessions.Put("/exec/"+token, []env{{Name: "TOKEN", Value: token}}); err != nil {
+			if err := sessions.Put("/exec/"+token, []env{envprecedence.NewEntry("TOKEN", token)}); err != nil {
 				t.Errorf("Put = %v", err)
 			}
 			var race sync.WaitGroup
@@ -258,7 +268,7 @@ func TestModel(t *testing.T) {
 				key, value := token.Draw(t, "token"), rapid.StringMatching(`[0-9]{3}`).Draw(t, "value")
 				_, taken := model[key]
 				want := !taken && len(model) < limit
-				if err := sessions.Put("/exec/"+key, []env{{Name: "A", Value: value}}); (err == nil) != want {
+				if err := sessions.Put("/exec/"+key, []env{envprecedence.NewEntry("A", value)}); (err == nil) != want {
 					t.Fatalf("Put = %v, want accepted: %t", err, want)
 				}
 				if want {
@@ -272,7 +282,7 @@ func TestModel(t *testing.T) {
 				delete(model, key)
 				next := new(server)
 				open(sessions.Handler(next), "/exec/"+key)
-				if (next.served == 1) != found || found && next.envs[0].Value != want.value {
+				if (next.served == 1) != found || found && next.envs[0].Value.Reveal() != want.value {
 					t.Fatalf("open served %d, want %t", next.served, found)
 				}
 			},

@@ -45,6 +45,7 @@ require (
 	github.com/hashicorp/go-memdb v1.3.5 // indirect
 	github.com/hashicorp/golang-lru v1.0.2 // indirect
 	github.com/klauspost/compress v1.20.0 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/moby/docker-image-spec v1.3.1 // indirect
 	github.com/moby/go-archive v0.3.3 // indirect
 	github.com/moby/locker v1.0.1 // indirect
@@ -89,4 +90,7 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-replace github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
+replace (
+	github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
+	github.com/lanyard-dev/lanyard/redact => ../../redact
+)

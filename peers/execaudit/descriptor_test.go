@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 // future is ExecRequest as the KEP writes it, with field 7.
@@ -47,29 +47,29 @@ func newFuture(t testing.TB) future {
 }
 
 // marshal is what a sender with the field does.
-func (f future) marshal(containerID string, envs []execaudit.Env) ([]byte, error) {
+func (f future) marshal(containerID string, envs []envprecedence.Entry) ([]byte, error) {
 	m := dynamicpb.NewMessage(f.request)
 	m.Set(f.request.Fields().ByName("container_id"), protoreflect.ValueOfString(containerID))
 	list := m.Mutable(f.envs).List()
 	for i := range envs {
 		pair := list.AppendMutable().Message()
 		pair.Set(f.key, protoreflect.ValueOfString(envs[i].Name))
-		pair.Set(f.value, protoreflect.ValueOfBytes([]byte(envs[i].Value)))
+		pair.Set(f.value, protoreflect.ValueOfBytes([]byte(envs[i].Value.Reveal())))
 	}
 	return proto.MarshalOptions{Deterministic: true}.Marshal(m)
 }
 
 // unmarshal is what a receiver with the field does.
-func (f future) unmarshal(wire []byte) ([]execaudit.Env, error) {
+func (f future) unmarshal(wire []byte) ([]envprecedence.Entry, error) {
 	m := dynamicpb.NewMessage(f.request)
 	if err := proto.Unmarshal(wire, m); err != nil {
 		return nil, err
 	}
 	list := m.Get(f.envs).List()
-	envs := make([]execaudit.Env, list.Len())
+	envs := make([]envprecedence.Entry, list.Len())
 	for i := range envs {
 		pair := list.Get(i).Message()
-		envs[i] = execaudit.Env{Name: pair.Get(f.key).String(), Value: string(pair.Get(f.value).Bytes())}
+		envs[i] = envprecedence.NewEntry(pair.Get(f.key).String(), string(pair.Get(f.value).Bytes()))
 	}
 	return envs, nil
 }

@@ -22,6 +22,7 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -61,6 +62,7 @@ require (
 replace (
 	github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
 	github.com/lanyard-dev/lanyard/execaudit => ../../execaudit
+	github.com/lanyard-dev/lanyard/redact => ../../redact
 )
 
 // k8s.io/kubernetes asks for v0.0.0 of the modules that it stages, so each needs the version that was cut from it.

@@ -13,7 +13,9 @@ import (
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
 var (
@@ -34,8 +36,8 @@ func TestNamesAgree(t *testing.T) {
 	t.Run("EXA-9 with Kubernetes' own words", func(t *testing.T) {
 		path := field.NewPath("env")
 		for _, name := range []string{"", "1A", "A B", "A\n", "A=", "ä"} {
-			want := corevalidation.ValidateEnv([]core.EnvVar{{Name: name}}, path, strict)
-			got := execaudit.Validate([]execaudit.Env{{Name: name}}, path, execaudit.ReserveList)
+			want := corevalidation.ValidateEnv([]core.EnvVar{envprecedence.NewEntry(name, "")}, path, strict)
+			got := execaudit.Validate([]envprecedence.Entry{envprecedence.NewEntry(name, "")}, path, execaudit.ReserveList)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q: %v, Kubernetes says %v", name, got, want)
 			}
@@ -50,15 +52,15 @@ func TestJSONAgrees(t *testing.T) {
 			if rapid.Bool().Draw(t, "from") {
 				theirs.ValueFrom = &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}
 			}
-			var read execaudit.Env
-			text, err := json.Marshal(theirs)
-			if err == nil {
-				err = json.Unmarshal(text, &read)
+			text, err := json.Marshal([]corev1.EnvVar{theirs})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if err != nil || read.Name != theirs.Name || read.Value != theirs.Value || (read.ValueFrom != nil) != (theirs.ValueFrom != nil) {
-				t.Fatalf("%s read as %q, %v", text, execaudit.Environ([]execaudit.Env{read}), err)
+			read, faults := apiserver.DecodeEnv(text)
+			if len(read) != 1 || !read[0].Equal(envprecedence.NewEntry(theirs.Name, theirs.Value)) || (len(faults) == 1) != (theirs.ValueFrom != nil) {
+				t.Fatalf("%s read as %q, %v", text, environ(read), faults)
 			}
-			if written, err := json.Marshal(read); theirs.ValueFrom == nil && (err != nil || string(written) != string(text)) {
+			if written, err := apiserver.EncodeEnv(read); theirs.ValueFrom == nil && (err != nil || string(written) != string(text)) {
 				t.Fatalf("written %s, %v, want %s", written, err, text)
 			}
 		})
@@ -71,7 +73,7 @@ func BenchmarkValidate(b *testing.B) {
 		envs := entries(n)
 		theirs := make([]core.EnvVar, n)
 		for i := range envs {
-			theirs[i] = core.EnvVar{Name: envs[i].Name, Value: envs[i].Value}
+			theirs[i] = core.EnvVar{Name: envs[i].Name, Value: envs[i].Value.Reveal()}
 		}
 		faults := func(list field.ErrorList) error { return list.ToAggregate() }
 		b.Run(fmt.Sprintf("%dentries", n), func(b *testing.B) {
@@ -84,9 +86,9 @@ func BenchmarkValidate(b *testing.B) {
 }
 
 // touch looks at every byte once.
-func touch(envs []execaudit.Env) error {
+func touch(envs []envprecedence.Entry) error {
 	for i := range envs {
-		if strings.IndexByte(envs[i].Name, 0) >= 0 || strings.IndexByte(envs[i].Value, 0) >= 0 {
+		if strings.IndexByte(envs[i].Name, 0) >= 0 || strings.IndexByte(envs[i].Value.Reveal(), 0) >= 0 {
 			return fmt.Errorf("entry %d holds a NUL byte", i)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"pgregory.net/rapid"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
-func ours(containerID string, envs []execaudit.Env) ([]byte, error) {
+func ours(containerID string, envs []envprecedence.Entry) ([]byte, error) {
 	req := &runtimeapi.ExecRequest{ContainerId: containerID}
 	if err := criwire.Write(req, envs); err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func ours(containerID string, envs []execaudit.Env) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(req)
 }
 
-func oursBack(wire []byte) ([]execaudit.Env, error) {
+func oursBack(wire []byte) ([]envprecedence.Entry, error) {
 	req := new(runtimeapi.ExecRequest)
 	if err := proto.Unmarshal(wire, req); err != nil {
 		return nil, err
@@ -33,22 +33,22 @@ func oursBack(wire []byte) ([]execaudit.Env, error) {
 
 // generated is the same list in a message of today's cri-api that has one:
 // ContainerConfig.envs, field 6. No code can be faster without the field.
-func generated(containerID string, envs []execaudit.Env) ([]byte, error) {
+func generated(containerID string, envs []envprecedence.Entry) ([]byte, error) {
 	m := &runtimeapi.ContainerConfig{WorkingDir: containerID, Envs: make([]*runtimeapi.KeyValue, len(envs))}
 	for i := range envs {
-		m.Envs[i] = &runtimeapi.KeyValue{Key: envs[i].Name, Value: []byte(envs[i].Value)}
+		m.Envs[i] = &runtimeapi.KeyValue{Key: envs[i].Name, Value: []byte(envs[i].Value.Reveal())}
 	}
 	return proto.Marshal(m)
 }
 
-func generatedBack(wire []byte) ([]execaudit.Env, error) {
+func generatedBack(wire []byte) ([]envprecedence.Entry, error) {
 	m := new(runtimeapi.ContainerConfig)
 	if err := proto.Unmarshal(wire, m); err != nil {
 		return nil, err
 	}
-	envs := make([]execaudit.Env, len(m.GetEnvs()))
+	envs := make([]envprecedence.Entry, len(m.GetEnvs()))
 	for i, pair := range m.GetEnvs() {
-		envs[i] = execaudit.Env{Name: pair.GetKey(), Value: string(pair.GetValue())}
+		envs[i] = envprecedence.NewEntry(pair.GetKey(), string(pair.GetValue()))
 	}
 	return envs, nil
 }
@@ -57,8 +57,8 @@ func TestWireAgrees(t *testing.T) {
 	f := newFuture(t)
 	t.Run("EXA-17 byte for byte what protobuf writes with the field", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) execaudit.Env {
-				return execaudit.Env{Name: rapid.String().Draw(t, "name"), Value: string(rapid.SliceOf(rapid.Byte()).Draw(t, "value"))}
+			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) envprecedence.Entry {
+				return envprecedence.NewEntry(rapid.String().Draw(t, "name"), string(rapid.SliceOf(rapid.Byte()).Draw(t, "value")))
 			}), 0, 9).Draw(t, "envs")
 			a, errA := ours("c1", envs)
 			b, errB := f.marshal("c1", envs)
@@ -67,8 +67,8 @@ func TestWireAgrees(t *testing.T) {
 			}
 			x, errX := oursBack(b)
 			y, errY := f.unmarshal(a)
-			if errX != nil || errY != nil || !slices.Equal(x, y) {
-				t.Fatalf("ours %v, %v, protobuf's %v, %v", execaudit.Environ(x), errX, execaudit.Environ(y), errY)
+			if errX != nil || errY != nil || !slices.EqualFunc(x, y, envprecedence.Entry.Equal) {
+				t.Fatalf("ours %v, %v, protobuf's %v, %v", environ(x), errX, environ(y), errY)
 			}
 		})
 	})
@@ -77,8 +77,8 @@ func TestWireAgrees(t *testing.T) {
 			wire := rapid.SliceOf(rapid.SampledFrom([]byte{0x3a, 0x0a, 0x12, 0, 1, 2, 3, 4, 5, 6, 'A', 0x38, 0x08, 0xff})).Draw(t, "wire")
 			want, errWant := f.unmarshal(wire)
 			got, errGot := oursBack(wire)
-			if (errWant == nil) != (errGot == nil) || errWant == nil && !slices.Equal(got, want) {
-				t.Fatalf("%x: ours %v, %v, protobuf's %v, %v", wire, execaudit.Environ(got), errGot, execaudit.Environ(want), errWant)
+			if (errWant == nil) != (errGot == nil) || errWant == nil && !slices.EqualFunc(got, want, envprecedence.Entry.Equal) {
+				t.Fatalf("%x: ours %v, %v, protobuf's %v, %v", wire, environ(got), errGot, environ(want), errWant)
 			}
 		})
 	})
@@ -86,10 +86,10 @@ func TestWireAgrees(t *testing.T) {
 
 var sizes = []int{1, 16, 256, 4096}
 
-func entries(n int) []execaudit.Env {
-	envs := make([]execaudit.Env, n)
+func entries(n int) []envprecedence.Entry {
+	envs := make([]envprecedence.Entry, n)
 	for i := range envs {
-		envs[i] = execaudit.Env{Name: fmt.Sprintf("REQUESTED_VARIABLE_%05d", i), Value: strings.Repeat("v", 20)}
+		envs[i] = envprecedence.NewEntry(fmt.Sprintf("REQUESTED_VARIABLE_%05d", i), strings.Repeat("v", 20))
 	}
 	return envs
 }
@@ -118,6 +118,14 @@ func BenchmarkRead(b *testing.B) {
 			measure(b, "generated", func() error { _, err := generatedBack(config); return err })
 		})
 	}
+}
+
+// environ returns each entry as NAME=VALUE.
+func environ(envs []envprecedence.Entry) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
 }
 
 // sink keeps the compiler from leaving out the copy of the floor.

@@ -13,6 +13,7 @@ require (
 	github.com/cyphar/filepath-securejoin v0.5.1 // indirect
 	github.com/hashicorp/errwrap v1.0.0 // indirect
 	github.com/hashicorp/go-multierror v1.1.1 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/opencontainers/selinux v1.15.1 // indirect
 	github.com/sirupsen/logrus v1.10.2 // indirect
 	github.com/syndtr/gocapability v0.0.0-20200815063812-42c35b437635 // indirect
@@ -22,4 +23,7 @@ require (
 	golang.org/x/sys v0.26.0 // indirect
 )
 
-replace github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
+replace (
+	github.com/lanyard-dev/lanyard/envprecedence => ../../envprecedence
+	github.com/lanyard-dev/lanyard/redact => ../../redact
+)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
@@ -34,7 +34,7 @@ var subprotocols = map[Protocol]string{WebSocketV5: "v5.channel.k8s.io", WebSock
 type Session struct {
 	Container string
 	Command   []string
-	Env       []execaudit.Env
+	Env       []envprecedence.Entry
 	TTY       bool
 	Protocol  Protocol
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
@@ -78,7 +79,7 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 
 // environment returns the entries to send or every fault. The faults of a request that cannot be read come from its own
 // query, where every parameter stands at its place; net/url had left out some before the options were made.
-func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]execaudit.Env, field.ErrorList, error) {
+func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]envprecedence.Entry, field.ErrorList, error) {
 	query, sent, err := queryOf(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -1,13 +1,15 @@
 package kinds
 
 import (
+	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
+	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
 // PodExecOptions are the options of an exec with the field that KEP-6035 adds to the published type of this name.
@@ -29,13 +31,13 @@ type PodExecOptions struct {
 // parameters of simple types.
 type ExecEnvironment struct {
 	// Env is what the caller wants in the process's environment, in the caller's order.
-	Env []execaudit.Env `json:"env,omitempty"`
+	Env []envprecedence.Entry `json:"env,omitempty"`
 
-	// faults are those of env parameters that could not be read; they are reported with those of validation.
+	// faults are those of entries that could not be read, as a query or as JSON; they are reported with those of validation.
 	faults field.ErrorList
 }
 
-// Faults returns what was wrong with the env parameters of the request, before any rule of validation.
+// Faults returns what was wrong with the entries as they came, before any rule of validation.
 func (e *ExecEnvironment) Faults() field.ErrorList { return e.faults }
 
 // DeepCopyObject implements runtime.Object.
@@ -45,4 +47,39 @@ func (o *PodExecOptions) DeepCopyObject() runtime.Object {
 	c.Env = slices.Clone(o.Env)
 	c.faults = slices.Clone(o.faults)
 	return &c
+}
+
+// wireExecOptions are the options in JSON, as an admission webhook gets and returns them: with the values of Env.
+type wireExecOptions struct {
+	*plainExecOptions
+	Env json.RawMessage `json:"env,omitempty"` // over the field of the same name that is further down
+}
+
+// plainExecOptions are the options without their JSON methods.
+type plainExecOptions PodExecOptions
+
+// MarshalJSON implements json.Marshaler: JSON is the form on the wire.
+func (o *PodExecOptions) MarshalJSON() ([]byte, error) {
+	wire := wireExecOptions{plainExecOptions: (*plainExecOptions)(o)}
+	if len(o.Env) > 0 {
+		env, err := execapi.EncodeEnv(o.Env)
+		if err != nil {
+			return nil, err
+		}
+		wire.Env = env
+	}
+	return json.Marshal(wire)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. An entry with a valueFrom is a fault of the options, not an error.
+func (o *PodExecOptions) UnmarshalJSON(data []byte) error {
+	wire := wireExecOptions{plainExecOptions: (*plainExecOptions)(o)}
+	if err := json.Unmarshal(data, &wire); err != nil {
+		return err
+	}
+	o.Env, o.faults = nil, nil
+	if wire.Env != nil {
+		o.Env, o.faults = execapi.DecodeEnv(wire.Env)
+	}
+	return nil
 }

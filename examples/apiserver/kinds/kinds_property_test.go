@@ -1,6 +1,8 @@
 package kinds_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/kinds"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
@@ -27,8 +30,8 @@ func TestExecOptions(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			text := rapid.String().Filter(func(s string) bool { return !strings.ContainsRune(s, 0) })
 			name := text.Filter(func(s string) bool { return s != "" && !strings.Contains(s, "=") })
-			want := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) execaudit.Env {
-				return execaudit.Env{Name: name.Draw(rt, "name"), Value: text.Draw(rt, "value")}
+			want := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) envprecedence.Entry {
+				return envprecedence.NewEntry(name.Draw(rt, "name"), text.Draw(rt, "value"))
 			}), 0, 20).Draw(rt, "env")
 			query, err := execaudit.EncodeQuery(want)
 			if err != nil {
@@ -36,7 +39,7 @@ func TestExecOptions(t *testing.T) {
 			}
 			var o kinds.PodExecOptions
 			decode(rt, k, "stdout=true&command=sh&command=-c&"+query, &o)
-			if !slices.Equal(o.Env, want) || len(o.Faults()) > 0 {
+			if !slices.EqualFunc(o.Env, want, envprecedence.Entry.Equal) || len(o.Faults()) > 0 {
 				rt.Errorf("decoded %d entries with %v, want %d", len(o.Env), o.Faults(), len(want))
 			}
 			if !o.Stdout || o.Stdin || !slices.Equal(o.Command, []string{"sh", "-c"}) {
@@ -51,9 +54,32 @@ func TestExecOptions(t *testing.T) {
 			t.Errorf("options = %+v", o)
 		}
 	})
+	t.Run("EXA-32 MOD-9 JSON is the form on the wire, print is not", func(t *testing.T) {
+		const text = `{"kind":"PodExecOptions","apiVersion":"v1","tty":true,"command":["sh"],"env":[{"name":"A","value":"hunter2"},{"name":"B"}]}`
+		var o kinds.PodExecOptions
+		if err := json.Unmarshal([]byte(text), &o); err != nil || len(o.Env) != 2 || o.Env[0].Value.Reveal() != "hunter2" || !o.TTY || len(o.Faults()) > 0 {
+			t.Errorf("Unmarshal = %v, %v, %v", o, o.Faults(), err)
+		}
+		if got, err := json.Marshal(&o); err != nil || string(got) != text {
+			t.Errorf("Marshal = %s, %v, want %s", got, err, text)
+		}
+		if shown := fmt.Sprintf("%v %+v %#v", o, &o, o); strings.Contains(shown, "hunter2") {
+			t.Errorf("a value is printed: %s", shown)
+		}
+		if got, err := json.Marshal(&kinds.PodExecOptions{Command: []string{"sh"}}); err != nil || string(got) != `{"command":["sh"]}` {
+			t.Errorf("Marshal = %s, %v, want no env", got, err)
+		}
+	})
+	t.Run("EXA-8 a valueFrom that a webhook returns is a fault", func(t *testing.T) {
+		var o kinds.PodExecOptions
+		err := json.Unmarshal([]byte(`{"env":[{"name":"A"},{"name":"B","valueFrom":{"fieldRef":{}}}]}`), &o)
+		if err != nil || len(o.Faults()) != 1 || o.Faults()[0].Field != "env[1].valueFrom" {
+			t.Errorf("Unmarshal = %v, %v, want a fault of env[1].valueFrom", o.Faults(), err)
+		}
+	})
 	t.Run("EXA-32 a deep copy shares nothing", func(t *testing.T) {
 		o := &kinds.PodExecOptions{Command: []string{"a"}}
-		o.Env = []execaudit.Env{{Name: "A", Value: "1"}}
+		o.Env = []envprecedence.Entry{envprecedence.NewEntry("A", "1")}
 		c := o.DeepCopyObject().(*kinds.PodExecOptions)
 		c.Command[0], c.Env[0].Name = "b", "B"
 		if o.Command[0] != "a" || o.Env[0].Name != "A" {

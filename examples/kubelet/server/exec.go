@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/proxy"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/rawquery"
-	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/kubelet"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
@@ -62,7 +62,7 @@ func readable(r *http.Request) (url.Values, error) {
 
 // environment returns what goes into ExecRequest.envs; nil when the gate is off or
 // there is nothing.
-func (s *Server) environment(r *http.Request, pod *corev1.Pod) ([]execaudit.Env, error) {
+func (s *Server) environment(r *http.Request, pod *corev1.Pod) ([]envprecedence.Entry, error) {
 	user, _ := middleware.User(r.Context())
 	asked, err := s.Exec.Read(r.URL.RawQuery, kubelet.Identity{Name: user.Name, Groups: user.Groups})
 	if err != nil {

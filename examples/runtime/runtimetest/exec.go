@@ -13,7 +13,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	utilexec "k8s.io/utils/exec"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
@@ -29,7 +29,7 @@ const (
 // Session is one exec session: what is asked for and, after [Container.Exec], what came of it.
 type Session struct {
 	Cmd      []string
-	Env      []execaudit.Env
+	Env      []envprecedence.Entry
 	TTY      bool
 	Protocol Protocol                        // empty is SPDY
 	Stdin    io.Reader                       // nil for none

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
 const (
@@ -37,7 +37,7 @@ var (
 )
 
 // Write replaces the environment of m.
-func Write(m protoreflect.Message, envs []execaudit.Env) error {
+func Write(m protoreflect.Message, envs []envprecedence.Entry) error {
 	if err := check(envs); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func Write(m protoreflect.Message, envs []execaudit.Env) error {
 }
 
 // Read returns the environment of m.
-func Read(m protoreflect.Message) ([]execaudit.Env, error) {
+func Read(m protoreflect.Message) ([]envprecedence.Entry, error) {
 	typed, err := find(m.Descriptor())
 	if err != nil {
 		return nil, err
@@ -73,16 +73,13 @@ func Read(m protoreflect.Message) ([]execaudit.Env, error) {
 }
 
 // check is what both forms of the field demand.
-func check(envs []execaudit.Env) error {
+func check(envs []envprecedence.Entry) error {
 	size := 0
 	for i := range envs {
-		switch {
-		case envs[i].ValueFrom != nil:
-			return fmt.Errorf("%w: entry %d has a valueFrom", ErrNotCarriable, i)
-		case !utf8.ValidString(envs[i].Name):
+		if !utf8.ValidString(envs[i].Name) {
 			return keyError(i)
 		}
-		size += len(envs[i].Name) + len(envs[i].Value)
+		size += len(envs[i].Name) + len(envs[i].Value.Reveal())
 	}
 	return bound(len(envs), size)
 }

@@ -6,7 +6,8 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // typedField is the environment field of a descriptor that has one.
@@ -40,9 +41,9 @@ func isText(fd protoreflect.FieldDescriptor) bool {
 		(fd.Kind() == protoreflect.StringKind || fd.Kind() == protoreflect.BytesKind)
 }
 
-func (f *typedField) write(m protoreflect.Message, envs []execaudit.Env) error {
+func (f *typedField) write(m protoreflect.Message, envs []envprecedence.Entry) error {
 	for i := range envs {
-		if f.value.Kind() == protoreflect.StringKind && !utf8.ValidString(envs[i].Value) {
+		if f.value.Kind() == protoreflect.StringKind && !utf8.ValidString(envs[i].Value.Reveal()) {
 			return fmt.Errorf("%w: the value of entry %d is not valid UTF-8", ErrNotCarriable, i)
 		}
 	}
@@ -56,7 +57,7 @@ func (f *typedField) write(m protoreflect.Message, envs []execaudit.Env) error {
 	for i := range envs {
 		pair := list.NewElement()
 		pair.Message().Set(f.key, text(f.key, envs[i].Name))
-		pair.Message().Set(f.value, text(f.value, envs[i].Value))
+		pair.Message().Set(f.value, text(f.value, envs[i].Value.Reveal()))
 		list.Append(pair)
 	}
 	m.Set(f.list, protoreflect.ValueOfList(list))
@@ -70,7 +71,7 @@ func text(fd protoreflect.FieldDescriptor, s string) protoreflect.Value {
 	return protoreflect.ValueOfString(s)
 }
 
-func (f *typedField) read(m protoreflect.Message) ([]execaudit.Env, error) {
+func (f *typedField) read(m protoreflect.Message) ([]envprecedence.Entry, error) {
 	list := m.Get(f.list).List()
 	if list.Len() == 0 {
 		return nil, nil
@@ -78,15 +79,16 @@ func (f *typedField) read(m protoreflect.Message) ([]execaudit.Env, error) {
 	if err := bound(list.Len(), 0); err != nil {
 		return nil, err // before the slice is made
 	}
-	envs := make([]execaudit.Env, list.Len())
+	envs, hide := make([]envprecedence.Entry, list.Len()), redact.Block(list.Len())
 	size := 0
 	for i := range envs {
 		pair := list.Get(i).Message()
-		envs[i] = execaudit.Env{Name: content(pair, f.key), Value: content(pair, f.value)}
-		if !utf8.ValidString(envs[i].Name) {
+		key, value := content(pair, f.key), content(pair, f.value)
+		if !utf8.ValidString(key) {
 			return nil, keyError(i)
 		}
-		size += len(envs[i].Name) + len(envs[i].Value)
+		envs[i] = envprecedence.Entry{Name: key, Value: hide(value)}
+		size += len(key) + len(value)
 		if err := bound(len(envs), size); err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire/internal/envfield"
 )
 
@@ -85,12 +85,20 @@ func (m *takenByMessages) Reset()         { *m = takenByMessages{} }
 func (m *takenByMessages) String() string { return "" }
 func (*takenByMessages) ProtoMessage()    {}
 
-type env = execaudit.Env
+type env = envprecedence.Entry
+
+// environ returns each entry as NAME=VALUE.
+func environ(envs []env) (all []string) {
+	for _, e := range envs {
+		all = append(all, e.Name+"="+e.Value.Reveal())
+	}
+	return all
+}
 
 func reflected(m protoadapt.MessageV1) proto.Message { return protoadapt.MessageV2Of(m) }
 
 func TestTypedField(t *testing.T) {
-	envs := []env{{Name: "A", Value: "1"}, {Name: "B"}, {Name: "A", Value: "2"}}
+	envs := []env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", ""), envprecedence.NewEntry("A", "2")}
 	t.Run("EXA-17 the day cri-api has the field, it is used", func(t *testing.T) {
 		m := &merged{ContainerID: "c1"}
 		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil {
@@ -100,7 +108,7 @@ func TestTypedField(t *testing.T) {
 			t.Errorf("Envs = %+v, unknown %x, want A=1, B=, A=2 in the field", m.Envs, m.XXX_unrecognized)
 		}
 		if got, err := envfield.Read(reflected(m).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
-			t.Errorf("Read = %q, %v", execaudit.Environ(got), err)
+			t.Errorf("Read = %q, %v", environ(got), err)
 		}
 	})
 	t.Run("EXA-17 the bytes are the same with the field and without", func(t *testing.T) {
@@ -120,7 +128,7 @@ func TestTypedField(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := envfield.Read(reflected(fresh).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
-			t.Errorf("an older peer's Read = %q, %v", execaudit.Environ(got), err)
+			t.Errorf("an older peer's Read = %q, %v", environ(got), err)
 		}
 	})
 	t.Run("EXA-17 no entries: the field is empty, the rest stays", func(t *testing.T) {
@@ -149,7 +157,7 @@ func TestTypedField(t *testing.T) {
 		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil || len(m.Envs) != 3 || m.Envs[0].Value != "1" {
 			t.Fatalf("Write = %v, %v", err, m.Envs)
 		}
-		err := envfield.Write(reflected(m).ProtoReflect(), []env{{Name: "A", Value: "\xff"}})
+		err := envfield.Write(reflected(m).ProtoReflect(), []env{envprecedence.NewEntry("A", "\xff")})
 		if !errors.Is(err, envfield.ErrNotCarriable) || len(m.Envs) != 3 {
 			t.Errorf("Write = %v, want %v and no change", err, envfield.ErrNotCarriable)
 		}
@@ -157,7 +165,7 @@ func TestTypedField(t *testing.T) {
 	t.Run("a key that is not UTF-8 is refused as without the field", func(t *testing.T) {
 		m := &merged{Envs: []*pair{{Key: "A"}, {Key: "\xff"}}}
 		if got, err := envfield.Read(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrNotCarriable) {
-			t.Errorf("Read = %q, %v, want %v", execaudit.Environ(got), err, envfield.ErrNotCarriable)
+			t.Errorf("Read = %q, %v, want %v", environ(got), err, envfield.ErrNotCarriable)
 		}
 	})
 	for name, m := range map[string]protoadapt.MessageV1{"text": &takenByText{}, "other messages": &takenByMessages{}} {

@@ -7,7 +7,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Numbers of KeyValue's fields.
@@ -17,7 +18,7 @@ const (
 )
 
 // replace returns a new slice: the fields of unknown that are not ours, then envs.
-func replace(unknown []byte, envs []execaudit.Env) ([]byte, error) {
+func replace(unknown []byte, envs []envprecedence.Entry) ([]byte, error) {
 	size := len(unknown)
 	for i := range envs {
 		size += protowire.SizeTag(Number) + protowire.SizeBytes(pairSize(&envs[i]))
@@ -45,11 +46,11 @@ func isOurs(number protowire.Number, kind protowire.Type) bool {
 	return number == Number && kind == protowire.BytesType
 }
 
-func appendEntry(b []byte, e *execaudit.Env) []byte {
+func appendEntry(b []byte, e *envprecedence.Entry) []byte {
 	b = protowire.AppendTag(b, Number, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(pairSize(e)))
 	b = appendText(b, keyNumber, e.Name)
-	return appendText(b, valueNumber, e.Value)
+	return appendText(b, valueNumber, e.Value.Reveal())
 }
 
 // appendText leaves an empty text out, as proto3 does.
@@ -61,8 +62,8 @@ func appendText(b []byte, number protowire.Number, text string) []byte {
 	return protowire.AppendString(b, text)
 }
 
-func pairSize(e *execaudit.Env) int {
-	return textSize(keyNumber, e.Name) + textSize(valueNumber, e.Value)
+func pairSize(e *envprecedence.Entry) int {
+	return textSize(keyNumber, e.Name) + textSize(valueNumber, e.Value.Reveal())
 }
 
 func textSize(number protowire.Number, text string) int {
@@ -72,9 +73,9 @@ func textSize(number protowire.Number, text string) int {
 	return protowire.SizeTag(number) + protowire.SizeBytes(len(text))
 }
 
-// parse reads the entries in unknown. It goes over them twice, so that two
+// parse reads the entries in unknown. It goes over them twice, so that three
 // allocations of the right size do for any number of entries.
-func parse(unknown []byte) ([]execaudit.Env, error) {
+func parse(unknown []byte) ([]envprecedence.Entry, error) {
 	count, size := 0, 0
 	err := eachEntry(unknown, func(key, value []byte) error {
 		count, size = count+1, size+len(key)+len(value)
@@ -88,9 +89,9 @@ func parse(unknown []byte) ([]execaudit.Env, error) {
 	}
 	var text strings.Builder
 	text.Grow(size)
-	envs := make([]execaudit.Env, 0, count)
+	envs, hide := make([]envprecedence.Entry, 0, count), redact.Block(count)
 	err = eachEntry(unknown, func(key, value []byte) error {
-		envs = append(envs, execaudit.Env{Name: keep(&text, key), Value: keep(&text, value)})
+		envs = append(envs, envprecedence.Entry{Name: keep(&text, key), Value: hide(keep(&text, value))})
 		return nil
 	})
 	return envs, err

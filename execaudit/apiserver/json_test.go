@@ -1,0 +1,113 @@
+package apiserver_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/apiserver"
+)
+
+func TestDecodeEnv(t *testing.T) {
+	const from = `{"name":"A","value":"hunter2","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}`
+	cases := []struct {
+		name, list string
+		want       []env
+		faults     []string
+	}{
+		{"in order, duplicates kept", `[{"name":"B","value":"1"},{"name":"A"},{"name":"B","value":""}]`, []env{
+			envprecedence.NewEntry("B", "1"), envprecedence.NewEntry("A", ""), envprecedence.NewEntry("B", ""),
+		}, nil},
+		{"EXA-8 any valueFrom is refused, by position", `[{"name":"B"},` + from + `,{"name":"C","valueFrom":{}}]`, []env{
+			envprecedence.NewEntry("B", ""), envprecedence.NewEntry("A", "hunter2"), envprecedence.NewEntry("C", ""),
+		}, []string{
+			"env[1].valueFrom: Forbidden: may not be specified in an exec request",
+			"env[2].valueFrom: Forbidden: may not be specified in an exec request",
+		}},
+		{"EXA-8 a null valueFrom is none", `[{"name":"A","valueFrom":null}]`, []env{envprecedence.NewEntry("A", "")}, nil},
+		{"an empty list", `[]`, nil, nil},
+		{"null", `null`, nil, nil},
+		{"an object", `{"name":"hunter2"}`, nil, []string{"env: Invalid value: must be a list of names and values"}},
+		{"a value that is a number", `[{"name":"A","value":4711}]`, nil, []string{"env: Invalid value: must be a list of names and values"}},
+		{"no JSON", `hunter2`, nil, []string{"env: Invalid value: must be a list of names and values"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, faults := apiserver.DecodeEnv([]byte(c.list))
+			var texts []string
+			for _, fault := range faults {
+				texts = append(texts, fault.Error())
+			}
+			if !reflect.DeepEqual(got, c.want) || !reflect.DeepEqual(texts, c.faults) {
+				t.Errorf("DecodeEnv(%s) = %q, %q, want %q, %q", c.list, environ(got), texts, environ(c.want), c.faults)
+			}
+			if strings.Contains(strings.Join(texts, ""), "hunter2") {
+				t.Errorf("a fault repeats a value: %q", texts)
+			}
+		})
+	}
+	t.Run("EXA-8 EXA-9 beside what Validate finds, each at its place", func(t *testing.T) {
+		on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
+		envs, faults := apiserver.DecodeEnv([]byte(`[{"name":"1"},` + from + `,{"name":""}]`))
+		_, more := on.Validate(envs)
+		var got []string
+		for _, fault := range execaudit.JoinFaults(faults, more) {
+			got = append(got, fault.Field+" "+string(fault.Type))
+		}
+		want := []string{"env[0].name FieldValueInvalid", "env[1].valueFrom FieldValueForbidden", "env[2].name FieldValueRequired"}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("faults %q, want %q", got, want)
+		}
+	})
+}
+
+func TestEncodeEnv(t *testing.T) {
+	t.Run("written as corev1.EnvVar is", func(t *testing.T) {
+		got, err := apiserver.EncodeEnv([]env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "")})
+		if want := `[{"name":"A","value":"1"},{"name":"B"}]`; err != nil || string(got) != want {
+			t.Errorf("EncodeEnv = %s, %v, want %s", got, err, want)
+		}
+	})
+	t.Run("none", func(t *testing.T) {
+		if got, err := apiserver.EncodeEnv(nil); err != nil || string(got) != "[]" {
+			t.Errorf("EncodeEnv(nil) = %s, %v, want []", got, err)
+		}
+	})
+	t.Run("EXA-32 what is encoded decodes to itself", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
+				return envprecedence.NewEntry(rapid.String().Draw(t, "name"), rapid.String().Draw(t, "value"))
+			}), 1, 8).Draw(t, "envs")
+			text, err := apiserver.EncodeEnv(envs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, faults := apiserver.DecodeEnv(text); !reflect.DeepEqual(got, envs) || faults != nil {
+				t.Fatalf("DecodeEnv(%s) = %q, %v", text, environ(got), faults)
+			}
+		})
+	})
+}
+
+func FuzzDecodeEnv(f *testing.F) {
+	for _, seed := range []string{`[]`, `null`, `[{"name":"A","value":"1"}]`, `[{"name":"A","valueFrom":{}}]`, `[{"Name":"A"},{}]`, `[[]]`, `[{"value":"\ud800"}]`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, list []byte) {
+		envs, faults := apiserver.DecodeEnv(list)
+		for _, fault := range faults {
+			if fault.Type != field.ErrorTypeForbidden && (fault.Type != field.ErrorTypeInvalid || envs != nil || len(faults) != 1) {
+				t.Fatalf("DecodeEnv(%s) = %d entries, %v", list, len(envs), faults)
+			}
+		}
+		if len(faults) == 0 && !json.Valid(list) {
+			t.Fatalf("DecodeEnv(%s) accepts what is not JSON", list)
+		}
+	})
+}
