@@ -24,7 +24,7 @@ var faultCases = []struct {
 	{"ENV-11 an empty name", envprecedence.NewEntry("", secret), envprecedence.ErrEmptyName},
 	{"ENV-11 an equals sign in the name", envprecedence.NewEntry("A=B", secret), envprecedence.ErrEqualsInName},
 	{"ENV-11 a NUL in the name", envprecedence.NewEntry("A\x00B", secret), envprecedence.ErrNUL},
-	{"ENV-11 a NUL in the value", envprecedence.NewEntry("A", secret + "\x00"), envprecedence.ErrNUL},
+	{"ENV-11 a NUL in the value", envprecedence.NewEntry("A", secret+"\x00"), envprecedence.ErrNUL},
 	{"ENV-11 a name that is not UTF-8", envprecedence.NewEntry("A\xff", secret), envprecedence.ErrNameNotUTF8},
 	{
 		"ENV-11 one byte over MAX_ARG_STRLEN",
