@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test trace modules cross api bench fuzz lint tidy work parts debian commands
+.PHONY: demo stack cost test soak trace modules cross api bench fuzz lint tidy work parts debian commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -42,6 +42,10 @@ cost: parts
 # make test [M=module]: one module's tests wait only for the real components that they run.
 test: $(HOUSE) $(if $(M),$(NEEDS_$(M)),parts)
 	@$(HOUSE) test $(M)
+
+# make soak [M=module]: the long tests at their full sizes.
+soak: $(HOUSE) parts
+	@LANYARD_SOAK=1 $(HOUSE) test $(or $(M),examples)
 
 # make trace [M=FAMILY]
 trace: $(HOUSE) parts

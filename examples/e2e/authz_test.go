@@ -83,6 +83,7 @@ func setGate(on bool) func(*kubelet.Config) {
 
 // TestFineGrainedAuthz is the integration list of KEP-2862, by its wording.
 func TestFineGrainedAuthz(t *testing.T) {
+	t.Parallel()
 	c, _ := authzCluster(t, true, gated("on", true), gated("off", false))
 	for _, row := range []struct {
 		gate, agent, path string
@@ -133,6 +134,7 @@ func TestFineGrainedAuthz(t *testing.T) {
 // TestUpgradeTables is both tables of KEP-2862's upgrade section, each row from the
 // state before to the state after, as running components.
 func TestUpgradeTables(t *testing.T) {
+	t.Parallel()
 	c, flags := authzCluster(t, false, gated("node", false))
 	type state struct{ kubelet, apiserver bool }
 	at := state{}

@@ -56,6 +56,8 @@ var shared struct {
 	err     error
 }
 
+// Tests that break things, or need other nodes, have a cluster of their own and run side by side.
+//
 // TestMain stops the shared cluster, and fails when that leaves something.
 func TestMain(m *testing.M) {
 	code := m.Run()

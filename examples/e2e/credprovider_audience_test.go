@@ -77,6 +77,7 @@ func (c tokens) ask(t *testing.T, pod string, audiences ...string) error {
 
 // TestCredentialAudiences is the API server's side of KEP-4412.
 func TestCredentialAudiences(t *testing.T) {
+	t.Parallel()
 	c := tokens{cluster: ownWithoutPods(t, stack.Options{})}
 	file, err := c.User("system:node:n1", "system:nodes")
 	if err == nil {

@@ -22,6 +22,7 @@ const vault = "vault.example.io"
 // TestCredentialFaults has a provider that cannot get tokens, then one whose plugin
 // fails, beside one that works; and kubelets that must not start.
 func TestCredentialFaults(t *testing.T) {
+	t.Parallel()
 	p := pullCluster(t, stack.Node{Name: ours})
 	other := p.private.Provider("vault", "/team")
 	other.TokenAttributes.ServiceAccountTokenAudience = vault

@@ -22,6 +22,7 @@ import (
 // TestCredentialPulls is the end-to-end list of KEP-4412 and its part on KEP-2535, on
 // our runtime and on containerd under the same kubelet.
 func TestCredentialPulls(t *testing.T) {
+	t.Parallel()
 	p := pullCluster(t, stack.Node{Name: ours}, stack.Node{Name: containerd, Runtime: stack.Containerd})
 	for _, node := range []string{ours, containerd} {
 		t.Run(node, func(t *testing.T) {

@@ -67,6 +67,7 @@ const echoing = "echoing"
 
 // TestExecCredentialStreams holds that a client that logs in through our transport opens sessions as one of client-go does.
 func TestExecCredentialStreams(t *testing.T) {
+	t.Parallel()
 	l := newLoginsOn(t, stack.Options{Nodes: []stack.Node{{Name: ours}}}, streamAccess)
 	attachable := pod(echoing, ours)
 	attachable.Spec.Containers[0].Args, attachable.Spec.Containers[0].Stdin = []string{"echo"}, true

@@ -22,6 +22,7 @@ import (
 // TestExecCredential runs the integration list of KEP-541: clients that log in
 // through a plugin, against an API server that no node is needed for.
 func TestExecCredential(t *testing.T) {
+	t.Parallel()
 	l := newLogins(t)
 	t.Run("clients", l.clients)
 	t.Run("rotation", l.rotation)

@@ -19,6 +19,7 @@ const fieldNotSupported = "PodFieldNotSupported"
 
 // TestPodFields has what becomes of a pod that asks for something which the reference kubelet does not do.
 func TestPodFields(t *testing.T) {
+	t.Parallel()
 	c := ownWithoutPods(t, stack.Options{Nodes: []stack.Node{{Name: ours}}})
 	for path, change := range map[string]func(*corev1.Pod){
 		"spec.securityContext.seccompProfile.type": func(p *corev1.Pod) {

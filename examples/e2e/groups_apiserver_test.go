@@ -18,6 +18,7 @@ import (
 // TestGroupsAPIServer turns the API server's gate off and on again, under a kubelet
 // whose gate stays on.
 func TestGroupsAPIServer(t *testing.T) {
+	t.Parallel()
 	const lastWithGate = int(admission.MinorGA) - 1
 	c := ownWithoutPods(t, stack.Options{
 		APIServerFlags: apiServerGate(lastWithGate, true),

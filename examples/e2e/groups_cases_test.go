@@ -13,15 +13,16 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/examples/soak"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	"github.com/lanyard-dev/lanyard/supgroups"
 	"github.com/lanyard-dev/lanyard/supgroups/cri"
 )
 
 // How many cases are made: each image's files with so many requests.
-const (
-	groupsImages  = 25
-	casesPerImage = 12
+var (
+	groupsImages  = soak.Size(10, 25)
+	casesPerImage = soak.Size(6, 12)
 )
 
 // groupsFiles are the files and the user of an image.
@@ -40,6 +41,7 @@ type groupsCase struct {
 // report, ContainerStatus.User and the prediction agree, except where a named
 // difference of containerd explains it.
 func TestGroupsCases(t *testing.T) {
+	t.Parallel()
 	c, pods := bothRuntimes(t)
 	images, cases := drawCases(rand.New(rand.NewPCG(3619, 2022)))
 	for i, image := range images {

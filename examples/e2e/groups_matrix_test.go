@@ -70,6 +70,7 @@ func (n groupsNode) become(t *testing.T, v version, supports bool) {
 // TestGroupsMatrix is the matrix of KEP-3619's version-skew section, every row as
 // running components.
 func TestGroupsMatrix(t *testing.T) {
+	t.Parallel()
 	n := newGroupsNode(t)
 	alphaOn, alphaOff := version{31, true}, version{31, false}
 	betaOn, betaOff := version{33, true}, version{33, false}

@@ -81,6 +81,7 @@ func criID(n int64) *runtimeapi.Int64Value { return &runtimeapi.Int64Value{Value
 
 // TestGroupsKnown is what real runtimes were seen to do, on ours and on containerd.
 func TestGroupsKnown(t *testing.T) {
+	t.Parallel()
 	type security = runtimeapi.LinuxContainerSecurityContext
 	const underStrict = runtimeapi.SupplementalGroupsPolicy_Strict
 	c, pods := bothRuntimes(t)

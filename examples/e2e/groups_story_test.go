@@ -56,6 +56,7 @@ func sharedDirectory(t *testing.T) string {
 // TestGroupsStory is KEP-3619's story 1: a policy fixes user and groups, alice brings
 // an image that adds one, and only Strict keeps her out.
 func TestGroupsStory(t *testing.T) {
+	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(policy, []byte(tenants), 0o644); err != nil {
 		t.Fatal(err)

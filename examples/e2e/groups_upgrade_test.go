@@ -16,6 +16,7 @@ import (
 // TestGroupsRejection is what an operator sees when a pod asks for Strict where the
 // runtime does not have it.
 func TestGroupsRejection(t *testing.T) {
+	t.Parallel()
 	n := newGroupsNode(t)
 	n.become(t, version{33, true}, false)
 	merge := mustRun(t, n.cluster, kepPod(t, n.cluster, "merge", groupsNodeName, mergePolicy))
@@ -48,6 +49,7 @@ func TestGroupsRejection(t *testing.T) {
 // TestGroupsUpgrade is upgrade, downgrade, upgrade again, under one pod with Strict
 // that runs all the while.
 func TestGroupsUpgrade(t *testing.T) {
+	t.Parallel()
 	n := newGroupsNode(t)
 	const name = "strict"
 	exec := func(t *testing.T) []int {

@@ -14,17 +14,19 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/lanyard-dev/lanyard/examples/soak"
 	"github.com/lanyard-dev/lanyard/examples/stack"
 	"github.com/lanyard-dev/lanyard/examples/stack/process"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 // openSessions is how many sessions are open when something is killed.
-const openSessions = 50
+var openSessions = soak.Size(10, 50)
 
 // TestKilledComponents kills each component, and each two of them, under open
 // sessions, and starts them again.
 func TestKilledComponents(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	manifest := filepath.Join(dir, "pods.yaml")
 	if err := os.WriteFile(manifest, nil, 0o644); err != nil {

@@ -6,25 +6,29 @@ import (
 	"path"
 	"strings"
 
+	"github.com/lanyard-dev/lanyard/examples/soak"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 // The size of the truth test.
 const (
-	truthSessions = 1000
-	truthUsers    = 50
-	truthPods     = 5
-	truthDepth    = 4  // generations below a session's first process
-	openPerPod    = 10 // sessions that stay open on a pod while others come
-	actSessions   = 100
-	truthActs     = truthSessions / actSessions // whose daemons live until the next act is over
+	truthPods  = 5
+	truthDepth = 4  // generations below a session's first process
+	openPerPod = 10 // sessions that stay open on a pod while others come
+	truthActs  = 10 // whose daemons live until the next act is over
+)
+
+var (
+	truthSessions = soak.Size(200, 1000)
+	truthUsers    = soak.Size(20, 50)
+	actSessions   = truthSessions / truthActs
 )
 
 // How many of the sessions are not what they seem.
-const (
-	spoofedSessions     = truthSessions * 3 / 100
-	reusedSessions      = truthSessions / 100 // half of them reuse the other half's IDs
-	placeholderSessions = truthSessions / 100
+var (
+	spoofedSessions     = soak.Size(20, 30)
+	reusedSessions      = soak.Size(6, 10) // half of them reuse the other half's IDs
+	placeholderSessions = soak.Size(6, 10)
 )
 
 // trick is what is wrong with a session.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/lanyard-dev/lanyard/examples/soak"
 	"github.com/lanyard-dev/lanyard/examples/stack"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
@@ -19,6 +20,9 @@ const (
 	// truthBytes hold every event at once.
 	truthBytes = 1 << 30 // 1 GiB
 )
+
+// truthState is too small for every process.
+var truthState = soak.Size(512<<10, 4<<20) // 512 KiB or 4 MiB
 
 // TestTruth plays many overlapping sessions and compares what the logs say of every process with what the processes said.
 func TestTruth(t *testing.T) {
@@ -35,7 +39,8 @@ func TestTruth(t *testing.T) {
 	everything := attribution.Options{Window: attribution.Forever, MaxBytes: truthBytes, All: true}
 	logs := w.logs()
 
-	t.Run("ATT-1 ATT-2 ATT-4 ATT-5 ATT-7 ATT-12 every event of 1,000 overlapping sessions has its true user or the right verdict", func(t *testing.T) {
+	name := fmt.Sprintf("ATT-1 ATT-2 ATT-4 ATT-5 ATT-7 ATT-12 every event of %d overlapping sessions has its true user or the right verdict", truthSessions)
+	t.Run(name, func(t *testing.T) {
 		answers, stats := w.answers(t, everything, logs...)
 		l.learn(t, answers)
 		sum := l.compare(t, answers, true)
@@ -59,7 +64,7 @@ func TestTruth(t *testing.T) {
 	}{
 		{"ATT-12 no wrong name without the runtime's journal", everything, []lines.Opener{logs[0], p.named(t, w.told.Bytes())}},
 		{"ATT-5 no wrong name where a third of the process events is lost", everything, []lines.Opener{logs[0], logs[1], thinned(w.told.Bytes())}},
-		{"ATT-6 no wrong name in a state of 4 MiB", attribution.Options{Window: attribution.Forever, MaxBytes: 4 << 20}, logs},
+		{fmt.Sprintf("ATT-6 no wrong name in a state of %d KiB", truthState>>10), attribution.Options{Window: attribution.Forever, MaxBytes: truthState}, logs},
 	} {
 		t.Run(lossy.name, func(t *testing.T) {
 			answers, stats := w.answers(t, lossy.options, lossy.logs...)

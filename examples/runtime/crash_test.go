@@ -17,6 +17,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/runtime"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
+	"github.com/lanyard-dev/lanyard/examples/soak"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
@@ -72,7 +73,10 @@ type crashLoad struct {
 	started map[string]int  // containers whose start was confirmed, with the exit code they were told
 }
 
-// TestCrash kills the runtime 50 times at random moments of its work.
+// crashKills is how often the runtime is killed.
+var crashKills = soak.Size(15, 50)
+
+// TestCrash kills the runtime at random moments of its work.
 func TestCrash(t *testing.T) {
 	d := newDaemon(t)
 	d.start(t)
@@ -93,7 +97,7 @@ func TestCrash(t *testing.T) {
 	load.Go(func() { l.pulls(ctx, t) })
 
 	moments := rand.New(rand.NewPCG(6035, 3619))
-	for round := range 50 {
+	for round := range crashKills {
 		time.Sleep(time.Duration(20+moments.IntN(400)) * time.Millisecond)
 		if round%3 == 0 {
 			// On a slow machine all random moments may be too early.
@@ -107,7 +111,7 @@ func TestCrash(t *testing.T) {
 	d.kill(t)
 	d.start(t)
 	t.Logf("%d sessions seen, %d containers started", len(l.seen), len(l.started))
-	if len(l.seen) < 10 || len(l.started) < 5 {
+	if len(l.seen) < crashKills/5 || len(l.started) < crashKills/10 {
 		t.Error("there was hardly any load: the test proves nothing")
 	}
 

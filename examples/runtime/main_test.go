@@ -120,14 +120,15 @@ type node struct {
 }
 
 // exec runs the session. Where the runtime may cut a WebSocket short, the program stays a moment after its output, and runs
-// again until there is some.
+// again, and stays longer, until there is some.
 func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Session) *runtimetest.Session {
 	t.Helper()
-	if n.cuts && s.Protocol == runtimetest.WebSocket {
-		s.Cmd = append(cmd("linger", "300ms"), s.Cmd[1:]...)
-	}
-	for range 20 {
+	for tries := range 20 {
 		try := &runtimetest.Session{Cmd: s.Cmd, Env: s.Env, TTY: s.TTY, Protocol: s.Protocol}
+		if n.cuts && s.Protocol == runtimetest.WebSocket {
+			linger := time.Duration(1+tries) * 300 * time.Millisecond
+			try.Cmd = append(cmd("linger", linger.String()), s.Cmd[1:]...)
+		}
 		err := c.Exec(runtimetest.Context(t), try)
 		if n.cuts && s.Protocol == runtimetest.WebSocket && (err != nil || try.Out.Len() == 0) {
 			continue
