@@ -75,7 +75,7 @@ func TestEachPackageOnce(t *testing.T) {
 
 func TestSlowest(t *testing.T) {
 	got := Slowest([]Outcome{
-		{"p", "TestA/quick", Passed, 1},
+		{"p", "TestA/quick", Passed, 0.9},
 		{"p", "TestA/slow", Passed, 3},
 		{"p", "TestA", Passed, 4},
 		{"p", "TestB", Passed, 2},
