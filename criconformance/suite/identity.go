@@ -190,7 +190,7 @@ func eachGroupOnce(ctx context.Context, n *node) Observation {
 	defer n.remove(id)
 	for i, g := range m.First.Groups {
 		if i > 0 && m.First.Groups[i-1] == g {
-			o = o.and(broken("first process", a.String(), "groups %v: %d is there twice", m.First.Groups, g))
+			o = o.and(broken("first process", a.String(), "groups %v: duplicate %d", m.First.Groups, g))
 		}
 	}
 	return o

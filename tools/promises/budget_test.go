@@ -25,6 +25,7 @@ var budgets = map[string]int{
 	"supgroups/rootfs":          0,
 	"kubeletauthz":              0,
 	"internal/flight/...":       0,
+	"internal/terminal/...":     0,
 	"pluginexec/...":            0,
 	"credprovider":              5,
 	"credprovider/pluginsdk":    5,
