@@ -6,6 +6,7 @@ require (
 	github.com/google/go-containerregistry v0.22.1
 	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/lanyard-dev/lanyard/redact v0.1.0
 	google.golang.org/grpc v1.79.3
 	k8s.io/client-go v0.36.4

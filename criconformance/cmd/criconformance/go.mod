@@ -20,6 +20,7 @@ require (
 	github.com/klauspost/compress v1.19.2 // indirect
 	github.com/lanyard-dev/lanyard/envprecedence v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0 // indirect
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect

@@ -1,33 +1,23 @@
-// Package printable makes text of others, such as a runtime's, safe to print.
+// Package printable lays out text of others, such as a runtime's, so that it is safe to print.
 package printable
 
 import (
-	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
-// Line returns text as one line: line breaks and tabs are spaces, there is no space around it, and what cannot be
-// printed is escaped as in a Go string, such as \x1b, \u202e and, for a byte that is no UTF-8, \xff.
-func Line(text string) string {
-	return escape(strings.TrimSpace(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(text)), false)
-}
+var blanks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
 
-// Lines returns text with its line breaks, and everything else that cannot be printed escaped as Line does.
-func Lines(text string) string { return escape(text, true) }
+// Line returns text as one line: line breaks and tabs are spaces, there is no space around it, and everything else that
+// cannot be printed is escaped by terminal.Escape.
+func Line(text string) string { return terminal.Escape(strings.TrimSpace(blanks.Replace(text))) }
 
-func escape(text string, breaks bool) string {
-	var b strings.Builder
-	for size := 0; len(text) > 0; text = text[size:] {
-		var r rune
-		r, size = utf8.DecodeRuneInString(text)
-		invalid := r == utf8.RuneError && size == 1
-		if !invalid && strconv.IsPrint(r) || breaks && r == '\n' {
-			b.WriteString(text[:size])
-			continue
-		}
-		quoted := strconv.Quote(text[:size])
-		b.WriteString(quoted[1 : len(quoted)-1])
+// Lines returns text with its line breaks, each line escaped by terminal.Escape.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = terminal.Escape(line)
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/report"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // faults are errors beside which a command went on.
@@ -36,6 +36,6 @@ func printError(w io.Writer, err error) {
 		all = faults{err}
 	}
 	for _, err := range all {
-		fmt.Fprintf(w, "supgroups: %s\n", report.Line(err.Error()))
+		fmt.Fprintf(w, "supgroups: %s\n", terminal.Escape(err.Error()))
 	}
 }

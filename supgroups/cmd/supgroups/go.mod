@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/go-containerregistry v0.22.1
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/lanyard-dev/lanyard/supgroups v0.1.0
 	github.com/spf13/cobra v1.10.2
 	go.yaml.in/yaml/v2 v2.4.3

@@ -21,7 +21,7 @@ func FuzzSafeToPrint(f *testing.F) {
 		if err := report.PrintJSON(&out, map[string]string{"name": s}); err != nil {
 			t.Fatal(err)
 		}
-		for _, printed := range []string{report.Plain(s), report.Line(s), strings.ReplaceAll(out.String(), "\n", "")} {
+		for _, printed := range []string{report.Plain(s), strings.ReplaceAll(out.String(), "\n", "")} {
 			if !utf8.ValidString(printed) || strings.ContainsFunc(printed, func(r rune) bool { return !strconv.IsPrint(r) }) {
 				t.Fatalf("%+q is printed as %+q", s, printed)
 			}

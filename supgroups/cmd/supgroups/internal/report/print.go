@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // PrintSummary writes s as a table for people.
@@ -17,7 +19,7 @@ func PrintSummary(w io.Writer, s Summary) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", Plain(f.Namespace), Plain(f.Pod), Plain(f.Container), Plain(f.Policy), groupsText(f.Groups))
 	}
 	for _, u := range s.Unread {
-		fmt.Fprintf(t, "%s\t%s\t%s\tcannot tell\t%s\n", Plain(u.Namespace), Plain(u.Pod), Plain(u.Container), Line(u.Error))
+		fmt.Fprintf(t, "%s\t%s\t%s\tcannot tell\t%s\n", Plain(u.Namespace), Plain(u.Pod), Plain(u.Container), terminal.Escape(u.Error))
 	}
 	if err := t.Flush(); err != nil {
 		return err
