@@ -1,8 +1,12 @@
 package e2e_test
 
 import (
+	"context"
+	"net"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
 	"github.com/lanyard-dev/lanyard/examples/stack"
@@ -43,6 +47,11 @@ func TestGateChanges(t *testing.T) {
 		}
 	})
 	t.Run("EXA-22 disabled at the kubelet, then enabled again", func(t *testing.T) {
+		// Both kubelets reported the node; the last report may be that of the one which has stopped.
+		await(t, "the node to report the address of the kubelet that runs", func() bool {
+			conn, err := net.Dial("tcp", c.kubeletAddress(t, ours))
+			return err == nil && conn.Close() == nil
+		})
 		if carries() {
 			t.Error("a kubelet with the gate off passes an environment on")
 		}
@@ -53,13 +62,11 @@ func TestGateChanges(t *testing.T) {
 	})
 }
 
-// await asks until it is so.
+// await returns when a condition holds, and fails the test when it does not within half a minute.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !so(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-		time.Sleep(50 * time.Millisecond)
+	met := func(context.Context) (bool, error) { return so(), nil }
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, met); err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
 	}
 }
