@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/authorization/union"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
 
 	"github.com/lanyard-dev/lanyard/examples/apiserver/access"
 	"github.com/lanyard-dev/lanyard/examples/apiserver/connect"
@@ -60,6 +61,10 @@ func build(o Options) (*Server, error) {
 func (p *parts) setGates() (err error) {
 	if p.options.Minor == 0 {
 		p.options.Minor = gates.MaxMinor
+	}
+	if playing, same := gates.Known(p.options.Minor); playing != 0 && !same {
+		klog.Warningf("Kubernetes 1.%d is newer than 1.%d, the newest known version, and is treated as 1.%d", p.options.Minor, playing, playing)
+		p.options.Minor = playing
 	}
 	if p.gates = p.options.Gates; p.gates == nil {
 		if p.gates, err = gates.APIServer(p.options.Minor); err != nil {

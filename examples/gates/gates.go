@@ -1,6 +1,6 @@
-// Package gates holds the feature gates of five KEPs as the reference API server
-// and kubelet read them: which component has which, its stage and default in each
-// Kubernetes minor version, and when it is locked.
+// Package gates contains the feature gates of five KEPs as the reference API server
+// and kubelet read them: which component has which gate, the gate's stage and default
+// in each Kubernetes minor version, and when it is locked.
 package gates
 
 import (
@@ -24,14 +24,14 @@ const (
 	EnsureSecretPulledImages      featuregate.Feature = "KubeletEnsureSecretPulledImages"                  // KEP-2535
 )
 
-// MinMinor and MaxMinor bound the Kubernetes minor versions that the components
-// can play; MaxMinor is the default.
+// MinMinor and MaxMinor bound the Kubernetes minor versions whose gates are known;
+// MaxMinor is the default, and what a newer one is treated as.
 const (
 	MinMinor = 31
 	MaxMinor = 37
 )
 
-// specs is when each gate came and how its stage changed.
+// specs says since when each gate exists and how its stage changed.
 var specs = map[featuregate.Feature]featuregate.VersionedSpecs{
 	ExecEnvVar:    {alpha(37)},
 	ExecRequestID: {alpha(37)},
@@ -64,29 +64,45 @@ func locked(minor int) featuregate.FeatureSpec {
 	return featuregate.FeatureSpec{Version: Version(minor), PreRelease: featuregate.GA, Default: true, LockToDefault: true}
 }
 
+// Known returns the minor version whose gates a component of Kubernetes 1.minor has,
+// and whether that is minor itself. For a version after MaxMinor it returns MaxMinor
+// and false, which a component says in its log; for one before MinMinor, which
+// APIServer and Kubelet refuse, 0 and false.
+func Known(minor int) (int, bool) {
+	switch {
+	case minor < MinMinor:
+		return 0, false
+	case minor > MaxMinor:
+		return MaxMinor, false
+	}
+	return minor, true
+}
+
 // Version returns Kubernetes 1.minor.
 func Version(minor int) *version.Version {
 	return version.MajorMinor(1, uint(minor))
 }
 
 // APIServer returns the API server's gates as of Kubernetes 1.minor, at their
-// defaults.
+// defaults. A version before MinMinor is an error; see [Known] for one after MaxMinor.
 func APIServer(minor int) (featuregate.MutableVersionedFeatureGate, error) {
 	return component(minor, ExecEnvVar, ExecRequestID, SupplementalGroupsPolicy, FineGrainedAuthz, NodeAudienceRestriction)
 }
 
-// Kubelet returns the kubelet's gates as of Kubernetes 1.minor, at their defaults.
+// Kubelet returns the kubelet's gates as of Kubernetes 1.minor, at their defaults. A
+// version before MinMinor is an error; see [Known] for one after MaxMinor.
 func Kubelet(minor int) (featuregate.MutableVersionedFeatureGate, error) {
 	return component(minor, ExecEnvVar, SupplementalGroupsPolicy, FineGrainedAuthz, ServiceAccountTokenForPlugins, EnsureSecretPulledImages)
 }
 
-// component knows the gates that exist in that version: naming one that came later
-// is refused as upstream refuses it.
+// component returns the gates that exist in that version: setting one of a later
+// version is refused, as upstream does.
 func component(minor int, features ...featuregate.Feature) (featuregate.MutableVersionedFeatureGate, error) {
-	if minor < MinMinor || minor > MaxMinor {
-		return nil, fmt.Errorf("kubernetes minor version %d: want %d to %d", minor, MinMinor, MaxMinor)
+	playing, _ := Known(minor)
+	if playing == 0 {
+		return nil, fmt.Errorf("kubernetes minor version %d: want %d or newer", minor, MinMinor)
 	}
-	gate := featuregate.NewVersionedFeatureGate(Version(minor))
+	gate := featuregate.NewVersionedFeatureGate(Version(playing))
 	known := map[featuregate.Feature]featuregate.VersionedSpecs{}
 	for _, f := range features {
 		known[f] = specs[f]
@@ -97,8 +113,8 @@ func component(minor int, features ...featuregate.Feature) (featuregate.MutableV
 	return gate, nil
 }
 
-// Exec returns the two exec gates as the execaudit packages take them. A component
-// that does not know ExecRequestID has it off.
+// Exec returns the two exec gates as the execaudit packages take them. For a
+// component that does not know ExecRequestID, that gate is off.
 func Exec(gate featuregate.MutableVersionedFeatureGate) (execaudit.Gates, error) {
 	g := execaudit.Gates{ExecEnvVar: gate.Enabled(ExecEnvVar)}
 	if _, known := gate.GetAll()[ExecRequestID]; known {

@@ -3,6 +3,7 @@ package gates_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 type maker func(int) (featuregate.MutableVersionedFeatureGate, error)
 
-// TestDefaults holds each gate's default for the versions around its changes.
+// TestDefaults checks each gate's default for the versions around its changes.
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct {
 		component string
@@ -55,7 +56,7 @@ func TestSetting(t *testing.T) {
 		refused   string // part of the error, empty where it is accepted
 	}{
 		{"STK-8 GRP-16 a locked gate set false is an error", "SupplementalGroupsPolicy=false", gates.Kubelet, 35, "locked"},
-		{"STK-8 a locked gate set true is none", "SupplementalGroupsPolicy=true", gates.Kubelet, 35, ""},
+		{"STK-8 a locked gate set true is accepted", "SupplementalGroupsPolicy=true", gates.Kubelet, 35, ""},
 		{"STK-8 GRP-16 before the lock it can be off", "SupplementalGroupsPolicy=false", gates.Kubelet, 34, ""},
 		{"STK-8 KubeletFineGrainedAuthz is locked from 1.36", "KubeletFineGrainedAuthz=false", gates.Kubelet, 36, "locked"},
 		{"STK-8 a gate of a later version is refused", "ExecEnvVar=true", gates.APIServer, 36, "PreAlpha"},
@@ -103,9 +104,41 @@ func TestExec(t *testing.T) {
 }
 
 func TestVersionsOutsideTheRange(t *testing.T) {
-	for _, minor := range []int{30, 38} {
-		if _, err := gates.Kubelet(minor); err == nil {
-			t.Errorf("Kubelet(%d) = nil error, want the range", minor)
-		}
+	for _, c := range []struct {
+		component string
+		make      maker
+	}{{"API server", gates.APIServer}, {"kubelet", gates.Kubelet}} {
+		t.Run("KAZ-17 "+c.component+" of a newer minor has the gates of the newest known", func(t *testing.T) {
+			newest, err := c.make(gates.MaxMinor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, minor := range []int{gates.MaxMinor + 1, 99} {
+				got, err := c.make(minor)
+				if err != nil {
+					t.Fatalf("1.%d: %v", minor, err)
+				}
+				if !reflect.DeepEqual(got.GetAll(), newest.GetAll()) {
+					t.Errorf("gates of 1.%d = %v, want %v", minor, got.GetAll(), newest.GetAll())
+				}
+				if err := got.Set("KubeletFineGrainedAuthz=false"); err == nil {
+					t.Errorf("1.%d: a locked gate can be switched off", minor)
+				}
+			}
+		})
+		t.Run("STK-8 "+c.component+" of an older minor is refused", func(t *testing.T) {
+			for _, minor := range []int{gates.MinMinor - 1, 0, -1} {
+				if _, err := c.make(minor); err == nil {
+					t.Errorf("1.%d: nil error, want the oldest", minor)
+				}
+			}
+		})
 	}
+	t.Run("KAZ-17 Known says so", func(t *testing.T) {
+		for minor, want := range map[int]int{99: gates.MaxMinor, gates.MaxMinor: gates.MaxMinor, gates.MinMinor: gates.MinMinor, gates.MinMinor - 1: 0} {
+			if got, same := gates.Known(minor); got != want || same != (want == minor) {
+				t.Errorf("Known(%d) = %d, %v, want %d", minor, got, same, want)
+			}
+		}
+	})
 }

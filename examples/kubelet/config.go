@@ -43,7 +43,8 @@ type Config struct {
 	CacheUnauthorizedTTL metav1.Duration `json:"cacheUnauthorizedTTL,omitempty"`
 	// HardenedVerbs makes exec, attach, run and portForward ask for "create" whatever the method.
 	HardenedVerbs bool `json:"hardenedVerbs,omitempty"`
-	// EmulatedMinor is the Kubernetes minor version whose gates and tables apply; 0 is the newest.
+	// EmulatedMinor is the Kubernetes minor version whose gates and tables apply; 0 is the newest known, and a newer one is
+	// treated as that and logged.
 	EmulatedMinor int `json:"emulatedMinor,omitempty"`
 	// FeatureGates are gates by name, beside their defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
@@ -139,8 +140,9 @@ func (c Config) checkAddress() error {
 	return nil
 }
 
+// minor is a known version, or one that is too old, which the gates refuse.
 func (c Config) minor() int {
-	if c.EmulatedMinor == 0 {
+	if c.EmulatedMinor == 0 || c.EmulatedMinor > gates.MaxMinor {
 		return gates.MaxMinor
 	}
 	return c.EmulatedMinor

@@ -1,6 +1,8 @@
 package kubelet_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,7 +63,7 @@ func TestGatesAreCheckedAtStart(t *testing.T) {
 		{"STK-8 GRP-16 the kubelet refuses SupplementalGroupsPolicy=false from 1.35", 35, "SupplementalGroupsPolicy", "SupplementalGroupsPolicy"},
 		{"STK-8 the kubelet refuses KubeletFineGrainedAuthz=false from 1.36", 36, "KubeletFineGrainedAuthz", "KubeletFineGrainedAuthz"},
 		{"STK-8 the kubelet refuses a gate that it does not know", 37, "ExecRequestID", "ExecRequestID"},
-		{"STK-8 the kubelet refuses a version that it cannot play", 99, "ExecEnvVar", "minor version 99"},
+		{"STK-8 the kubelet refuses a version that is too old", 30, "ExecEnvVar", "minor version 30"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := base
@@ -71,4 +73,16 @@ func TestGatesAreCheckedAtStart(t *testing.T) {
 			}
 		})
 	}
+	t.Run("KAZ-17 a newer version is treated as the newest known, and the log says so", func(t *testing.T) {
+		var log bytes.Buffer
+		config := base
+		config.EmulatedMinor, config.FeatureGates = 99, map[string]bool{"KubeletFineGrainedAuthz": false}
+		_, err := kubelet.New(config, slog.New(slog.NewTextHandler(&log, nil)))
+		if err == nil || !strings.Contains(err.Error(), "KubeletFineGrainedAuthz") {
+			t.Errorf("New = %v, want the gate that is locked in the newest", err)
+		}
+		if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "emulatedMinor=99 newest=37") {
+			t.Errorf("log = %q, want both versions", text)
+		}
+	})
 }

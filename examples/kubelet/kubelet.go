@@ -50,6 +50,9 @@ func New(config Config, log *slog.Logger) (_ *Kubelet, err error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
+	if playing := config.minor(); playing < config.EmulatedMinor {
+		log.Warn("the Kubernetes version is newer than the newest known and is treated as that", "emulatedMinor", config.EmulatedMinor, "newest", playing)
+	}
 	gate, err := parseGates(config)
 	if err != nil {
 		return nil, err

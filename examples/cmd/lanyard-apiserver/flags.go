@@ -63,7 +63,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.anonymous, "anonymous-auth", false, "let requests without credentials in as system:anonymous")
 	fs.BoolVar(&f.ignoreAuditIDs, "ignore-client-audit-ids", false, "drop every Audit-ID that a client sets")
 	fs.BoolVar(&f.reservePrefix, "reserve-kubernetes-prefix", false, "refuse every environment name of a caller that begins with "+execaudit.ReservedPrefix)
-	fs.IntVar(&f.minor, "emulated-minor", gates.MaxMinor, "Kubernetes minor version to play")
+	fs.IntVar(&f.minor, "emulated-minor", gates.MaxMinor, "Kubernetes minor version to play; one newer than the default is treated as the default")
 	fs.Var(cliflag.NewMapStringBool(&f.featureGates), "feature-gates", "gates as NAME=BOOL")
 	fs.StringArrayVar(&f.objects, "objects", nil, "YAML file of objects to create at start, repeatable")
 	fs.StringVar(&f.podPolicy, "pod-policy-file", "", "YAML list of rules: as whom the pods of a namespace may run")

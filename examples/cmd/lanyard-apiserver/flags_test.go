@@ -44,6 +44,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		}{
 			{[]string{"--emulated-minor=32"}, false},
 			{[]string{"--emulated-minor=33"}, true},
+			{[]string{"--emulated-minor=99"}, true},
 			{[]string{"--emulated-minor=33", "--feature-gates=KubeletFineGrainedAuthz=false"}, false},
 		} {
 			o, _ := parse(t, c.args...)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/lanyard-dev/lanyard/examples/gates"
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
 )
 
@@ -46,17 +47,17 @@ func command() *cobra.Command {
 	flags.StringVar(&file, "config", "", "configuration file (required)")
 	flags.Var(cliflag.NewMapStringBool(&over), "feature-gates", "gates as NAME=BOOL, over those of the file")
 	flags.BoolVar(&require, "require-exec-env-support", false, "refuse an exec with an environment that the runtime would lose")
-	flags.IntVar(&minor, "emulated-minor", 0, "Kubernetes minor version to play")
+	flags.IntVar(&minor, "emulated-minor", 0, fmt.Sprintf("Kubernetes minor version to play (%[1]d without); a newer one is treated as %[1]d", gates.MaxMinor))
 	_ = cmd.MarkFlagRequired("config")
 	return cmd
 }
 
 // override puts what the command line says over what the file says.
-func override(c *kubelet.Config, gates map[string]bool, require bool, minor int) {
+func override(c *kubelet.Config, set map[string]bool, require bool, minor int) {
 	if c.FeatureGates == nil {
 		c.FeatureGates = map[string]bool{}
 	}
-	for name, on := range gates {
+	for name, on := range set {
 		c.FeatureGates[name] = on
 	}
 	c.RequireExecEnvSupport = c.RequireExecEnvSupport || require
