@@ -2,27 +2,23 @@ package kubeletauthz
 
 import "iter"
 
-// What every attribute has in common.
+// What all attributes have in common.
 const (
 	apiVersion = "v1"
 	resource   = "nodes"
 )
 
-// Attribute is one question to an authorizer about a request. APIGroup and Namespace are always empty: nodes are in the
-// core group and not in a namespace. Source: KEP-2862, Design Details.
+// Attribute is one question to an authorizer about a request. It is about the core API group, and nodes are not in a
+// namespace. Source: KEP-2862, Design Details.
 type Attribute struct {
-	// Verb is lower case; it is empty for methods that have none, and then only the verb "*" of a rule matches.
+	// Verb is lower case; it is empty for an HTTP method that has none, which only the verb "*" of a rule matches.
 	Verb string
-	// APIGroup is empty.
-	APIGroup string
 	// APIVersion is "v1".
 	APIVersion string
 	// Resource is "nodes".
 	Resource string
 	// Subresource is one of checkpoint, configz, healthz, log, metrics, pods, proxy, stats and statusz.
 	Subresource string
-	// Namespace is empty.
-	Namespace string
 	// Name is the node's name.
 	Name string
 }
@@ -35,7 +31,7 @@ type Attributes struct {
 	first, second subresource
 }
 
-// Len is how many there are: 1 or 2, and 0 for the zero value.
+// Len returns how many there are: 1 or 2, and 0 for the zero value.
 func (a Attributes) Len() int {
 	switch {
 	case a.second != subNone:
@@ -46,7 +42,7 @@ func (a Attributes) Len() int {
 	return 0
 }
 
-// At returns the i-th, from 0. An i outside of Len gives an Attribute without subresource.
+// At returns the i-th, from 0. For an i that is negative or not below Len, it returns an Attribute without a subresource.
 func (a Attributes) At(i int) Attribute {
 	sub := subNone
 	switch i {
@@ -69,7 +65,7 @@ func (a Attributes) All() iter.Seq[Attribute] {
 	}
 }
 
-// Verb is the verb they share.
+// Verb returns the verb that they share.
 func (a Attributes) Verb() string { return a.verb.String() }
 
 // Subresources returns a new slice of their subresources, in order; nil when there are none.

@@ -12,10 +12,10 @@ type Endpoint struct {
 	Answers string
 }
 
-// Endpoints returns the routes a kubelet of 1.31 to 1.37 can serve, in a new slice, ordered by topic: state, metrics, logs,
-// debugging, then what reaches into containers. Some depend on kubelet settings and gates. Source: KEP-2862, Goals.
+// Endpoints returns the routes that a kubelet of 1.31 to 1.37 can serve, in a new slice, ordered by topic: state, metrics,
+// logs, debugging, then what reaches into containers. Some depend on kubelet settings and gates. Source: KEP-2862, Goals.
 func Endpoints() []Endpoint {
-	const o = OldestMinor
+	const o = MinorOldest
 	return []Endpoint{
 		{"GET", "/pods", o, "the pods bound to the node, as a v1 PodList"},
 		{"GET", "/allocatedPods", allocatedMinor, "the pods with the resources allocated to them, as a v1 PodList (gate KubeletAllocatedPodsEndpoint)"},

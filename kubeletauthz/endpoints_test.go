@@ -34,7 +34,7 @@ func TestEndpoints(t *testing.T) {
 	})
 	t.Run("each is complete, clean and listed once", func(t *testing.T) {
 		for i, e := range all {
-			if e.Answers == "" || !kubeletauthz.Clean(e.Path, "") || e.Since < kubeletauthz.OldestMinor || e.Since > kubeletauthz.NewestMinor {
+			if e.Answers == "" || !kubeletauthz.Clean(e.Path, "") || e.Since < kubeletauthz.MinorOldest || e.Since > kubeletauthz.MinorNewest {
 				t.Errorf("endpoint = %+v", e)
 			}
 			if j := slices.IndexFunc(all, func(o kubeletauthz.Endpoint) bool { return o.Method == e.Method && o.Path == e.Path }); j != i {

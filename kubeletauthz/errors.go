@@ -3,12 +3,12 @@ package kubeletauthz
 import "errors"
 
 var (
-	// ErrMinor says that a version is not one of 1.31 to 1.37.
-	ErrMinor = errors.New("not a Kubernetes version from 1.31 to 1.37")
+	// ErrMinor says that a text is not a Kubernetes version, or a version is older than 1.31.
+	ErrMinor = errors.New("not a Kubernetes version from 1.31 on")
 
-	// ErrNoGate says that the gate was set for a version that does not have it, before 1.32.
-	ErrNoGate = errors.New("no feature gate KubeletFineGrainedAuthz")
+	// ErrNoGate says that the gate was set for 1.31, which does not have it.
+	ErrNoGate = errors.New("no feature gate KubeletFineGrainedAuthz before 1.32")
 
-	// ErrGateLocked says that the gate was switched off for a version where it is locked on, from 1.36.
+	// ErrGateLocked says that the gate was switched off for a version from 1.36 on, where it is locked.
 	ErrGateLocked = errors.New("feature gate KubeletFineGrainedAuthz is locked to true")
 )

@@ -119,7 +119,7 @@ func TestAllocatedPods(t *testing.T) {
 		{"/allocatedPods/..", "proxy"},
 		{"/allocatedPods/%2F", "proxy"},
 	} {
-		for minor := kubeletauthz.OldestMinor; minor <= kubeletauthz.NewestMinor; minor++ {
+		for minor := kubeletauthz.MinorOldest; minor <= kubeletauthz.MinorNewest; minor++ {
 			want := "proxy"
 			if minor >= 37 {
 				want = c.want
@@ -260,7 +260,7 @@ func TestGateRules(t *testing.T) {
 		{"locked by default", kubeletauthz.Options{Gate: kubeletauthz.GateOff}, kubeletauthz.ErrGateLocked},
 		{"locked on is on", kubeletauthz.Options{Minor: 37, Gate: kubeletauthz.GateOn}, nil},
 		{"too old", kubeletauthz.Options{Minor: 30}, kubeletauthz.ErrMinor},
-		{"too new", kubeletauthz.Options{Minor: 38}, kubeletauthz.ErrMinor},
+		{"negative", kubeletauthz.Options{Minor: -1}, kubeletauthz.ErrMinor},
 	} {
 		t.Run("KAZ-2 "+c.name, func(t *testing.T) {
 			if _, err := kubeletauthz.New(c.options); !errors.Is(err, c.want) {
@@ -270,13 +270,51 @@ func TestGateRules(t *testing.T) {
 	}
 }
 
-func TestParseMinor(t *testing.T) {
-	for text, want := range map[string]kubeletauthz.Minor{"1.31": 31, "v1.36": 36, "v1.36.3+k3s1": 36, "1.37.2": 37} {
-		if got, err := kubeletauthz.ParseMinor(text); err != nil || got != want {
-			t.Errorf("ParseMinor(%q) = %v, %v, want %v", text, got, err, want)
-		}
+// TestNewerMinor is what keeps a release of Kubernetes from breaking who vendors this package.
+func TestNewerMinor(t *testing.T) {
+	const newest = kubeletauthz.MinorNewest
+	for _, newer := range []kubeletauthz.Minor{newest + 1, 99, 1 << 30} {
+		t.Run("KAZ-17 "+newer.String()+" is treated as the newest known, and says so", func(t *testing.T) {
+			if got, known := newer.Known(); got != newest || known {
+				t.Errorf("Known() = %v, %v, want %v, false", got, known, newest)
+			}
+			for _, gate := range []kubeletauthz.Gate{kubeletauthz.GateDefault, kubeletauthz.GateOn} {
+				want := mapper(t, kubeletauthz.Options{Node: "n", Minor: newest, Gate: gate})
+				if got := mapper(t, kubeletauthz.Options{Node: "n", Minor: newer, Gate: gate}); got != want {
+					t.Errorf("New maps differently from %s with gate %d", newest, gate)
+				}
+			}
+			_, err := kubeletauthz.New(kubeletauthz.Options{Minor: newer, Gate: kubeletauthz.GateOff})
+			if !errors.Is(err, kubeletauthz.ErrGateLocked) || !strings.Contains(err.Error(), newer.String()) {
+				t.Errorf("New with the gate off = %v, want ErrGateLocked for %s", err, newer)
+			}
+		})
 	}
-	for _, text := range []string{"", "1", "1.", "36", "1.30", "1.38", "2.36", "1.-36", "1.36x", "v", "1.99999999999"} {
+	t.Run("KAZ-17 every version from the oldest to the newest is itself", func(t *testing.T) {
+		for minor := kubeletauthz.MinorOldest; minor <= newest; minor++ {
+			if got, known := minor.Known(); got != minor || !known {
+				t.Errorf("%s.Known() = %v, %v, want itself", minor, got, known)
+			}
+		}
+	})
+	t.Run("KAZ-17 an older one is not known, and an error", func(t *testing.T) {
+		for _, minor := range []kubeletauthz.Minor{kubeletauthz.MinorOldest - 1, 0, -1} {
+			if got, known := minor.Known(); got != 0 || known {
+				t.Errorf("%s.Known() = %v, %v, want 0, false", minor, got, known)
+			}
+		}
+	})
+}
+
+func TestParseMinor(t *testing.T) {
+	for text, want := range map[string]kubeletauthz.Minor{"1.31": 31, "v1.36": 36, "v1.36.3+k3s1": 36, "1.37.2": 37, "1.38": 38, "1.99": 99} {
+		t.Run("KAZ-17 "+text, func(t *testing.T) {
+			if got, err := kubeletauthz.ParseMinor(text); err != nil || got != want {
+				t.Errorf("ParseMinor(%q) = %v, %v, want %v", text, got, err, want)
+			}
+		})
+	}
+	for _, text := range []string{"", "1", "1.", "36", "1.30", "2.36", "1.-36", "1.36x", "v", "1.99999999999"} {
 		if _, err := kubeletauthz.ParseMinor(text); !errors.Is(err, kubeletauthz.ErrMinor) {
 			t.Errorf("ParseMinor(%q) error = %v, want ErrMinor", text, err)
 		}

@@ -7,18 +7,18 @@ type Gate uint8
 
 // The settings of the gate.
 const (
-	GateDefault Gate = iota // as the version has it: off up to 1.32, on from 1.33
-	GateOn                  // fine-grained subresources first, then proxy
-	GateOff                 // proxy alone; refused from 1.36
+	GateDefault Gate = iota // the version's default: off up to 1.32, on from 1.33
+	GateOn                  // fine-grained subresources first, then proxy; refused for 1.31
+	GateOff                 // proxy alone; refused for 1.31 and from 1.36
 )
 
-// Options describe the kubelet whose requests are mapped. The zero value is the newest version with its default gate and
-// upstream's verbs.
+// Options describe the kubelet whose requests are mapped. The zero value is the newest known version with its default gate
+// and upstream's verbs.
 type Options struct {
 	// Node is the node's name, copied into every attribute. Empty asks about all nodes, which rules restricted by
 	// resourceNames do not allow.
 	Node string
-	// Minor is the kubelet's version; zero is NewestMinor.
+	// Minor is the kubelet's version; zero is MinorNewest, and a newer one is treated as MinorNewest.
 	Minor Minor
 	// Gate is the KubeletFineGrainedAuthz gate; zero is the version's default.
 	Gate Gate
@@ -30,19 +30,21 @@ type Options struct {
 
 // New returns the mapping for a kubelet.
 //
-// It returns an error that wraps [ErrMinor] for a version it does not know, [ErrNoGate] when the gate is set before 1.32, and
-// [ErrGateLocked] when it is off from 1.36. Source: KEP-2862, Design Details and Graduation Criteria.
+// It returns an error that wraps [ErrMinor] for a version before 1.31, [ErrNoGate] when the gate is set for 1.31, and
+// [ErrGateLocked] when it is off from 1.36 on. Source: KEP-2862, Design Details and Graduation Criteria.
 func New(o Options) (Mapper, error) {
 	if o.Minor == 0 {
-		o.Minor = NewestMinor
+		o.Minor = MinorNewest
 	}
+	asked := o.Minor
+	o.Minor, _ = asked.Known()
 	switch {
-	case !o.Minor.known():
-		return Mapper{}, fmt.Errorf("version %q: %w", o.Minor, ErrMinor)
+	case o.Minor == 0:
+		return Mapper{}, fmt.Errorf("version %q: %w", asked, ErrMinor)
 	case o.Gate != GateDefault && !o.Minor.HasGate():
-		return Mapper{}, fmt.Errorf("version %q: %w", o.Minor, ErrNoGate)
-	case o.Gate == GateOff && o.Minor.GateLocked():
-		return Mapper{}, fmt.Errorf("version %q: %w", o.Minor, ErrGateLocked)
+		return Mapper{}, fmt.Errorf("version %q: %w", asked, ErrNoGate)
+	case o.Gate == GateOff && o.Minor >= lockedMinor:
+		return Mapper{}, fmt.Errorf("version %q: %w", asked, ErrGateLocked)
 	}
 	return Mapper{node: o.Node, has: o.features()}, nil
 }
@@ -50,7 +52,7 @@ func New(o Options) (Mapper, error) {
 // features reads options that have been checked.
 func (o Options) features() feature {
 	var has feature
-	if o.Gate == GateOn || o.Gate == GateDefault && o.Minor.FineGrainedByDefault() {
+	if o.Gate == GateOn || o.Gate == GateDefault && o.Minor >= betaMinor {
 		has |= featureFine
 	}
 	if o.Minor >= betaMinor {

@@ -88,8 +88,16 @@ func TestAuthenticator(t *testing.T) {
 	}
 }
 
+// specOfJane asks whether jane may get nodes/pods of node n.
+func specOfJane() authorizationv1.SubjectAccessReviewSpec {
+	return authorizationv1.SubjectAccessReviewSpec{
+		User: "jane", UID: "1", Groups: []string{"g"}, Extra: map[string]authorizationv1.ExtraValue{"k": {"v"}},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Version: "v1", Resource: "nodes", Subresource: "pods", Name: "n"},
+	}
+}
+
 func TestReviewer(t *testing.T) {
-	spec := authorize.Spec(apiserver.User(jane), kubeletauthz.Attribute{Verb: "get", APIVersion: "v1", Resource: "nodes", Subresource: "pods", Name: "n"})
+	spec := specOfJane()
 	review := func(spec authorizationv1.SubjectAccessReviewSpec, d authorizer.Decision, err error) (authorizationv1.SubjectAccessReviewStatus, authorizer.Attributes, error) {
 		var asked authorizer.Attributes
 		status, err := apiserver.Reviewer(authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -130,7 +138,7 @@ func TestReviewer(t *testing.T) {
 }
 
 func TestABrokenAuthorizerDenies(t *testing.T) {
-	spec := authorize.Spec(apiserver.User(jane), kubeletauthz.Attribute{Verb: "get", Resource: "nodes", Subresource: "pods"})
+	spec := specOfJane()
 	for name, a := range map[string]apiserver.Unconditional{
 		"one that panics": authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 			panic("broken")

@@ -15,23 +15,22 @@ type Getter struct {
 	Mapper kubeletauthz.Mapper
 }
 
-// GetRequestAttributes returns one or two attributes in the order to ask them, in a new slice.
+// GetRequestAttributes returns one or two attributes in the order to ask them, in a new slice. Each is a request for a resource
+// that keeps the request's path.
 func (g Getter) GetRequestAttributes(_ context.Context, u user.Info, r *http.Request) []authorizer.Attributes {
 	mapped := g.Mapper.Map(r.Method, r.URL.Path, r.URL.RawPath)
 	attributes := make([]authorizer.Attributes, 0, mapped.Len())
 	for a := range mapped.All() {
-		attributes = append(attributes, Attributes(u, a, r.URL.Path))
+		attributes = append(attributes, record(u, a, r.URL.Path))
 	}
 	return attributes
 }
 
-// Attributes returns one attribute as k8s.io/apiserver has it: a request for a resource that keeps the path it came from.
-func Attributes(u user.Info, a kubeletauthz.Attribute, path string) authorizer.Attributes {
+// record is a request for a resource that keeps the path it came from.
+func record(u user.Info, a kubeletauthz.Attribute, path string) authorizer.Attributes {
 	return authorizer.AttributesRecord{
 		User:            u,
 		Verb:            a.Verb,
-		Namespace:       a.Namespace,
-		APIGroup:        a.APIGroup,
 		APIVersion:      a.APIVersion,
 		Resource:        a.Resource,
 		Subresource:     a.Subresource,

@@ -38,18 +38,18 @@ type Verdict struct {
 
 // Authorize asks the attributes in order and allows the request with the first that is allowed.
 //
-// It returns a refusal and an [*Error] as soon as a question has no answer: the Reviewer's error, [ErrContradiction],
+// It returns a refusal and a [*ReviewError] as soon as a question is not answered: the Reviewer's error, [ErrContradiction],
 // [ErrNoReviewer], a [*PanicError] when the Reviewer panics, or the context's error when an allow comes after the context has
-// ended; later attributes are then not asked, even if they would be allowed. No attributes are a refusal.
+// ended; later attributes are then not asked, even if they would be allowed. Without attributes the request is refused.
 func (a *Authorizer) Authorize(ctx context.Context, user User, attributes kubeletauthz.Attributes) (Verdict, error) {
 	var refusals []string
 	for attribute := range attributes.All() {
-		status, err := ask(ctx, a.reviewer, Spec(user, attribute))
+		status, err := ask(ctx, a.reviewer, specOf(user, attribute))
 		if err == nil && status.Allowed {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return Verdict{}, &Error{Attribute: attribute, Err: err}
+			return Verdict{}, &ReviewError{Attribute: attribute, Err: err}
 		}
 		if status.Allowed {
 			return Verdict{Allowed: true, Attribute: attribute, Reason: status.Reason}, nil

@@ -107,7 +107,7 @@ func TestAuthorizeSays(t *testing.T) {
 	})
 	t.Run("KAZ-4 the question without answer", func(t *testing.T) {
 		_, err := ask(&script{faults: map[string]error{"proxy": errAway}})
-		var fault *authorize.Error
+		var fault *authorize.ReviewError
 		if !errors.As(err, &fault) || fault.Attribute.Subresource != "proxy" || !strings.Contains(err.Error(), `get nodes/proxy on "node-1": api server`) {
 			t.Errorf("error = %v, want get nodes/proxy", err)
 		}
@@ -121,7 +121,7 @@ func TestAuthorizeSays(t *testing.T) {
 	})
 }
 
-func TestSpec(t *testing.T) {
+func TestWhatIsAsked(t *testing.T) {
 	t.Run("KAZ-3 KAZ-5 user, UID, groups, extra and the attribute", func(t *testing.T) {
 		user := authorize.User{Name: "u", UID: "1", Groups: []string{"b", "a"}, Extra: map[string]authorizationv1.ExtraValue{"k": {"v"}}}
 		a := attributes(t, "/pods", 0)
@@ -131,8 +131,13 @@ func TestSpec(t *testing.T) {
 				Verb: "get", Version: "v1", Resource: "nodes", Subresource: "pods", Name: "node-1",
 			},
 		}
-		if got := authorize.Spec(user, a.At(0)); !reflect.DeepEqual(got, want) {
-			t.Errorf("Spec = %+v, want %+v", got, want)
+		var got spec
+		reviewer := authorize.ReviewerFunc(func(_ context.Context, asked spec) (status, error) {
+			got = asked
+			return allow, nil
+		})
+		if _, err := authorize.New(reviewer, authorize.Options{}).Authorize(t.Context(), user, a); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("asked %+v, %v, want %+v", got, err, want)
 		}
 	})
 }

@@ -16,12 +16,12 @@ const (
 	DefaultTimeout  = 10 * time.Second
 )
 
-// MaxReasonBytes is how much of an answer's reason and of its evaluation error is remembered.
-const MaxReasonBytes = 1 << 10 // 1 KiB
+// maxReasonBytes is how much of an answer's reason and of its evaluation error is remembered.
+const maxReasonBytes = 1 << 10 // 1 KiB
 
-// MaxOverdue is how many reviews may be overdue at once, that is without an answer after their timeout, or after their last
+// maxOverdue is how many reviews may be overdue at once, that is without an answer after their timeout, or after their last
 // caller left, before a Cache starts no more.
-const MaxOverdue = 1 << 10
+const maxOverdue = 1 << 10
 
 // shards is how many locks the cache has. Which one a question takes is decided by its hash.
 const shards = 64
@@ -30,7 +30,7 @@ const shards = 64
 type CacheOptions struct {
 	// AllowTTL is how long an allow is remembered, counted from the asking. Zero is DefaultAllowTTL, negative is not at all.
 	AllowTTL time.Duration
-	// DenyTTL is the same for a denial or no opinion. Zero is DefaultDenyTTL.
+	// DenyTTL is the same for a denial or no opinion. Zero is DefaultDenyTTL, negative is not at all.
 	DenyTTL time.Duration
 	// Entries is how many answers are remembered at most; the least recently used go first. Below 1 is DefaultEntries.
 	Entries int
@@ -42,13 +42,13 @@ type CacheOptions struct {
 }
 
 // Cache is a Reviewer that remembers another's answers. Make it with [NewCache]; it is safe for concurrent use and has no
-// lock that all questions take.
+// lock that every question takes. Of an answer's reason and of its evaluation error it keeps 1 KiB.
 //
 // The whole question is the key: user, UID, groups in their order, extra and every attribute. Equal questions at the same
 // time are asked once. Errors are never remembered, nor is an answer that contradicts itself.
 //
 // A Reviewer that panics denies, as an error. One that does not return denies at the timeout; its goroutine stays until it
-// returns, because Go cannot end it, and what it then says is dropped. With [MaxOverdue] of those no review is started: what
+// returns, because Go cannot end it, and what it then says is dropped. With 1,024 of those no review is started: what
 // is not remembered gets [ErrOverdue] until one returns. Reviews whose callers still wait are bounded by the callers.
 type Cache struct {
 	reviewer          Reviewer
@@ -136,18 +136,6 @@ func (c *Cache) join(ctx context.Context, s *shard, k key, spec authorizationv1.
 	}
 	f.waiting++
 	return authorizationv1.SubjectAccessReviewStatus{}, f, nil
-}
-
-// Len is how many answers are remembered now, expired ones that nobody asked about since included.
-func (c *Cache) Len() int {
-	n := 0
-	for i := range c.shards {
-		s := &c.shards[i]
-		s.mu.Lock()
-		n += len(s.entries)
-		s.mu.Unlock()
-	}
-	return n
 }
 
 // ttl is how long an answer is remembered; not above 0 is not at all.

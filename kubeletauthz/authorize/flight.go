@@ -27,7 +27,7 @@ var errAbandoned = errors.New("reviewer did not return")
 // start begins a review; the shard's lock is held. The review outlives the context of whoever asked first, because others
 // may join, but keeps its values.
 func (c *Cache) start(ctx context.Context, s *shard, k key, spec authorizationv1.SubjectAccessReviewSpec, asked time.Time) (*flight, error) {
-	if c.overdue.Load() >= MaxOverdue {
+	if c.overdue.Load() >= maxOverdue {
 		return nil, ErrOverdue
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)

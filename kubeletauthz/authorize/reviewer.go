@@ -12,7 +12,7 @@ import (
 // [Authorizer.Authorize].
 //
 // A nil error means that the status is an answer: Allowed, Denied, or neither, which is no opinion. An error means that
-// there is none, whatever the status says.
+// there is no answer, whatever the status says.
 type Reviewer interface {
 	Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error)
 }
@@ -28,19 +28,17 @@ func (f ReviewerFunc) Review(ctx context.Context, spec authorizationv1.SubjectAc
 	return f(ctx, spec)
 }
 
-// Spec returns the question whether a user may do what an attribute says, as the kubelet asks it: user, UID, groups and
+// specOf returns the question whether a user may do what an attribute says, as the kubelet asks it: user, UID, groups and
 // extra as they are, and the attribute's fields without the request's path. It shares the user's groups and extra.
 // Source: KEP-2862, Design Details.
-func Spec(user User, a kubeletauthz.Attribute) authorizationv1.SubjectAccessReviewSpec {
+func specOf(user User, a kubeletauthz.Attribute) authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{
 		User:   user.Name,
 		UID:    user.UID,
 		Groups: user.Groups,
 		Extra:  user.Extra,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace:   a.Namespace,
 			Verb:        a.Verb,
-			Group:       a.APIGroup,
 			Version:     a.APIVersion,
 			Resource:    a.Resource,
 			Subresource: a.Subresource,

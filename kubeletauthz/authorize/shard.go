@@ -86,8 +86,8 @@ func (e *entry) unlink() {
 
 // head copies what is kept of a text, so that a long one is not kept alive by its beginning.
 func head(text string) string {
-	if len(text) <= MaxReasonBytes {
+	if len(text) <= maxReasonBytes {
 		return text
 	}
-	return strings.ToValidUTF8(strings.Clone(text[:MaxReasonBytes]), "")
+	return strings.ToValidUTF8(strings.Clone(text[:maxReasonBytes]), "")
 }

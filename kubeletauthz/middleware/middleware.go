@@ -36,7 +36,8 @@ type Options struct {
 	Authorizer Authorizer
 	// Mapper maps requests to attributes; the zero value maps as a kubelet without fine-grained authorization.
 	Mapper kubeletauthz.Mapper
-	// Logger, when set, gets faults at level error (of a panic the stack, not the value) and refusals, with the reasons that no response carries, at level debug.
+	// Logger, when set, gets faults at level error (of a panic the stack, not the value), and at level debug the refusals with
+	// the reasons that no response carries.
 	Logger *slog.Logger
 }
 

@@ -3,7 +3,6 @@ package middleware
 import (
 	"errors"
 	"net/http"
-	"runtime/debug"
 
 	"github.com/lanyard-dev/lanyard/kubeletauthz"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/authorize"
@@ -22,7 +21,7 @@ func (g *guard) authorize(r *http.Request, user authorize.User, attributes kubel
 
 func caught(err *error) {
 	if value := recover(); value != nil {
-		*err = &authorize.PanicError{Value: value, Stack: debug.Stack()}
+		*err = authorize.NewPanicError(value)
 	}
 }
 
@@ -30,7 +29,7 @@ func caught(err *error) {
 func (g *guard) logFault(r *http.Request, message string, err error, more ...any) {
 	var fault *authorize.PanicError
 	if errors.As(err, &fault) {
-		more = append(more, "stack", string(fault.Stack))
+		more = append(more, "stack", string(fault.Stack.Reveal()))
 	}
 	g.Logger.ErrorContext(r.Context(), message, append(more, "error", err)...)
 }

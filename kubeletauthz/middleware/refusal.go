@@ -21,7 +21,7 @@ func forbidden(user authorize.User, attributes kubeletauthz.Attributes) string {
 // fault names the question that had no answer.
 func fault(user authorize.User, attributes kubeletauthz.Attributes, err error) string {
 	asked := attributes.At(0)
-	var unanswered *authorize.Error
+	var unanswered *authorize.ReviewError
 	if errors.As(err, &unanswered) {
 		asked = unanswered.Attribute
 	}

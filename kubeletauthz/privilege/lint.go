@@ -13,15 +13,15 @@ type Code string
 
 // The findings, from the most dangerous down.
 const (
-	RunsCommands       Code = "runs-commands"       // create or * on nodes/proxy
-	RunsThroughGet     Code = "runs-through-get"    // get on nodes/proxy, which a WebSocket turns into exec
-	WildcardResources  Code = "wildcard-resources"  // a wildcard that includes the kubelet's API
-	WildcardVerbs      Code = "wildcard-verbs"      // every verb on a kubelet subresource
-	NodesWildcard      Code = "nodes-wildcard"      // nodes/*, which RBAC does not know
-	UnknownSubresource Code = "unknown-subresource" // one that no kubelet asks for
-	WrongGroup         Code = "wrong-group"         // nodes outside of the core group
-	Namespaced         Code = "namespaced"          // in a Role, which cannot grant on nodes
-	UnaskedVerb        Code = "unasked-verb"        // list, watch and others that no kubelet asks for
+	CodeRunsCommands       Code = "runs-commands"       // create or * on nodes/proxy
+	CodeRunsThroughGet     Code = "runs-through-get"    // get on nodes/proxy, which a WebSocket turns into exec
+	CodeWildcardResources  Code = "wildcard-resources"  // a wildcard that includes the kubelet's API
+	CodeWildcardVerbs      Code = "wildcard-verbs"      // every verb on a kubelet subresource
+	CodeNodesWildcard      Code = "nodes-wildcard"      // nodes/*, which RBAC does not know
+	CodeUnknownSubresource Code = "unknown-subresource" // one that no kubelet asks for
+	CodeWrongGroup         Code = "wrong-group"         // nodes outside of the core group
+	CodeNamespaced         Code = "namespaced"          // in a Role, which cannot grant on nodes
+	CodeUnaskedVerb        Code = "unasked-verb"        // list, watch and others that no kubelet asks for
 )
 
 // Finding is a fault of one rule.
@@ -56,13 +56,13 @@ func Lint(kind string, rules []rbacv1.PolicyRule) []Finding {
 func lintResource(kind string, rule rbacv1.PolicyRule, resource string) []Finding {
 	switch {
 	case isKubelet(resource) && kind == "Role":
-		return say(Namespaced, "grants nothing: nodes are not in a namespace, so this needs a ClusterRole and a ClusterRoleBinding")
+		return say(CodeNamespaced, "grants nothing: nodes are not in a namespace, so this needs a ClusterRole and a ClusterRoleBinding")
 	case isKubelet(resource) && !inCore(rule):
-		return say(WrongGroup, `grants nothing: nodes are in the core group, apiGroups: [""]`)
+		return say(CodeWrongGroup, `grants nothing: nodes are in the core group, apiGroups: [""]`)
 	case resource == nodes+all:
-		return say(NodesWildcard, "grants nothing: RBAC has no such wildcard; name the subresources")
+		return say(CodeNodesWildcard, "grants nothing: RBAC has no such wildcard; name the subresources")
 	case isKubelet(resource) && !isAsked(resource):
-		return say(UnknownSubresource, "grants nothing: no kubelet asks for it"+instead(strings.TrimPrefix(resource, nodes)))
+		return say(CodeUnknownSubresource, "grants nothing: no kubelet asks for it"+instead(strings.TrimPrefix(resource, nodes)))
 	case kind == "Role" || !inCore(rule):
 		return nil
 	}
@@ -74,15 +74,15 @@ func lintWidth(rule rbacv1.PolicyRule, resource string) []Finding {
 	var found []Finding
 	reachesProxy := resource == all || resource == "*/proxy" || resource == nodes+proxy
 	if resource == all || resource == "*/proxy" {
-		found = say(WildcardResources, "includes nodes/proxy; name the resources")
+		found = say(CodeWildcardResources, "includes nodes/proxy; name the resources")
 	}
 	switch {
 	case reachesProxy && (slices.Contains(rule.Verbs, all) || slices.Contains(rule.Verbs, "create")):
-		found = append(found, say(RunsCommands, "runs commands in every container of the node")...)
+		found = append(found, say(CodeRunsCommands, "runs commands in every container of the node")...)
 	case reachesProxy && slices.Contains(rule.Verbs, "get"):
-		found = append(found, say(RunsThroughGet, "is not read-only: a WebSocket is a GET, so get runs commands in every container of the node")...)
+		found = append(found, say(CodeRunsThroughGet, "is not read-only: a WebSocket is a GET, so get runs commands in every container of the node")...)
 	case isKubelet(resource) && slices.Contains(rule.Verbs, all):
-		found = append(found, say(WildcardVerbs, "grants every verb; agents that read need get")...)
+		found = append(found, say(CodeWildcardVerbs, "grants every verb; agents that read need get")...)
 	}
 	return found
 }
@@ -95,7 +95,7 @@ func lintVerbs(i int, rule rbacv1.PolicyRule) []Finding {
 	var found []Finding
 	for _, verb := range rule.Verbs {
 		if !slices.Contains(verbs, verb) {
-			found = append(found, Finding{i, UnaskedVerb, verb, "grants nothing: kubelets ask for get, create, update, patch and delete"})
+			found = append(found, Finding{i, CodeUnaskedVerb, verb, "grants nothing: kubelets ask for get, create, update, patch and delete"})
 		}
 	}
 	return found

@@ -9,8 +9,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// ErrNamed says that a rule about the kubelet is restricted by resourceNames, so that rules without names would be wider.
-var ErrNamed = errors.New("restricted by resourceNames")
+// ErrResourceNames says that a rule about the kubelet is restricted by resourceNames, so that rules without names would be wider.
+var ErrResourceNames = errors.New("restricted by resourceNames")
 
 // Minimized is a role's rules after Minimize.
 type Minimized struct {
@@ -25,7 +25,7 @@ type Minimized struct {
 // behind what is left of that rule, or at the end when there is none. Subresources that were granted keep their order. All else stays as it is: other
 // resources of the same rule, nodes itself, nodes/status, and wildcards.
 //
-// It returns an error that wraps [ErrNamed] when such a grant has resourceNames.
+// It returns an error that wraps [ErrResourceNames] when such a grant has resourceNames.
 func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 	var rest, had []rbacv1.PolicyRule
 	at := -1
@@ -36,7 +36,7 @@ func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 			continue
 		}
 		if len(rule.ResourceNames) > 0 {
-			return Minimized{}, fmt.Errorf("rule %d: %w", i+1, ErrNamed)
+			return Minimized{}, fmt.Errorf("rule %d: %w", i+1, ErrResourceNames)
 		}
 		had = append(had, rule)
 		if rule.Resources = others; len(others) > 0 {

@@ -17,7 +17,7 @@ const (
 
 // Need is a verb on a subresource of nodes.
 type Need struct {
-	// Verb is empty where the method has none; then only "*" grants it.
+	// Verb is empty for an HTTP method that has none; then only the verb "*" grants it.
 	Verb string
 	// Subresource is one of the kubelet's, such as "pods" or "proxy".
 	Subresource string
@@ -28,21 +28,23 @@ func (n Need) String() string { return cmp.Or(n.Verb, all) + " " + nodes + n.Sub
 
 // Fleet describes the kubelets that an agent meets. The zero value is every version from 1.31 on.
 type Fleet struct {
-	// Oldest is the oldest version; zero and what comes before 1.31 count as 1.31. The newest is always 1.37.
+	// Oldest is the oldest version; zero and versions before 1.31 count as 1.31. The fleet goes up to the newest known version,
+	// and an oldest one after that is treated as the newest known: see [kubeletauthz.Minor.Known].
 	Oldest kubeletauthz.Minor
-	// HardenedVerbs is that option of the mapping.
+	// HardenedVerbs says that the kubelets have [kubeletauthz.Options.HardenedVerbs] on.
 	HardenedVerbs bool
 }
 
-// Needs returns the least that allows all calls on every kubelet of a fleet, ordered by verb and subresource, each once; nil
-// for no calls.
+// Needs returns the least that allows every call on every kubelet of a fleet, ordered by verb and then by subresource, each
+// once; nil without calls.
 //
 // Where an old version asks for proxy alone, proxy is needed, and what newer versions would ask before it is left out: it
 // would grant nothing more. Versions that cannot serve a call ask nothing for it.
 func Needs(calls []Call, f Fleet) []Need {
 	var asks [][]Need
+	oldest, _ := f.Oldest.Known()
 	for _, c := range calls {
-		for minor := max(f.Oldest, since(c)); minor <= kubeletauthz.NewestMinor; minor++ {
+		for minor := max(oldest, since(c)); minor <= kubeletauthz.MinorNewest; minor++ {
 			m, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor, HardenedVerbs: f.HardenedVerbs})
 			if err == nil {
 				asks = append(asks, c.Asks(m))
@@ -54,7 +56,7 @@ func Needs(calls []Call, f Fleet) []Need {
 
 // since is the first version that can serve a call.
 func since(c Call) kubeletauthz.Minor {
-	first := kubeletauthz.OldestMinor
+	first := kubeletauthz.MinorOldest
 	for _, e := range kubeletauthz.Endpoints() {
 		if e.Since > first && (c.Path == e.Path || strings.HasPrefix(c.Path, e.Path+"/")) && !c.Proxied {
 			return e.Since
@@ -79,7 +81,8 @@ func cover(asks [][]Need) []Need {
 	return chosen
 }
 
-// Rules returns rules that grant exactly the needs, with the subresources of equal verbs in one rule; ordered as the needs.
+// Rules returns rules that grant exactly the needs and are ordered like them; neighbouring needs with the same verb share a
+// rule. It returns nil without needs.
 func Rules(needs []Need) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for i, n := range needs {

@@ -1,6 +1,7 @@
 package privilege_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/lanyard-dev/lanyard/kubeletauthz/privilege"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/rbac"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 )
 
@@ -33,8 +35,18 @@ func anyRules() *rapid.Generator[[]rbacv1.PolicyRule] {
 func allowed(rules []rbacv1.PolicyRule, c privilege.Call, minor kubeletauthz.Minor) bool {
 	m, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor})
 	return err == nil && slices.ContainsFunc(c.Asks(m), func(n privilege.Need) bool {
-		return rbac.RulesAllow(rules, rbac.Request{Verb: n.Verb, Resource: "nodes", Subresource: n.Subresource}) >= 0
+		return grant(rules, rbac.Request{Verb: n.Verb, Resource: "nodes", Subresource: n.Subresource})
 	})
+}
+
+// grant reports whether rules allow a request of somebody who has them.
+func grant(rules []rbacv1.PolicyRule, r rbac.Request) bool {
+	r.User = "u"
+	answer, err := rbac.New(&rbac.Snapshot{
+		Cluster:         []*rbacv1.ClusterRole{{ObjectMeta: metav1.ObjectMeta{Name: "r"}, Rules: rules}},
+		ClusterBindings: []*rbacv1.ClusterRoleBinding{{RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "r"}, Subjects: []rbacv1.Subject{{Kind: "User", Name: "u"}}}},
+	}).Authorize(context.Background(), r)
+	return err == nil && answer.Allowed
 }
 
 // servable leaves out versions that cannot serve a call.
@@ -43,7 +55,7 @@ func servable(c privilege.Call, minor kubeletauthz.Minor) bool {
 }
 
 func allowedEverywhere(rules []rbacv1.PolicyRule, calls []privilege.Call, oldest kubeletauthz.Minor) bool {
-	for minor := oldest; minor <= kubeletauthz.NewestMinor; minor++ {
+	for minor := oldest; minor <= max(oldest, kubeletauthz.MinorNewest); minor++ {
 		for _, c := range calls {
 			if servable(c, minor) && !allowed(rules, c, minor) {
 				return false
@@ -55,7 +67,7 @@ func allowedEverywhere(rules []rbacv1.PolicyRule, calls []privilege.Call, oldest
 
 func TestLeastPrivilegeLaws(t *testing.T) {
 	oldest := rapid.Custom(func(t *rapid.T) kubeletauthz.Minor {
-		return kubeletauthz.Minor(rapid.IntRange(31, 37).Draw(t, "minor"))
+		return kubeletauthz.Minor(rapid.IntRange(31, 40).Draw(t, "minor"))
 	})
 	t.Run("KAZ-12 the rules are enough on every version", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -101,7 +113,7 @@ func TestLeastPrivilegeLaws(t *testing.T) {
 				for _, verb := range []string{"get", "list", "create", "delete"} {
 					for _, group := range []string{"", "apps"} {
 						ask := rbac.Request{Verb: verb, APIGroup: group, Resource: resource}
-						if (rbac.RulesAllow(rules, ask) >= 0) != (rbac.RulesAllow(got.Rules, ask) >= 0) {
+						if grant(rules, ask) != grant(got.Rules, ask) {
 							t.Fatalf("Minimize(%+v) = %+v changes %s %s of group %q", rules, got.Rules, verb, resource, group)
 						}
 					}
@@ -113,22 +125,4 @@ func TestLeastPrivilegeLaws(t *testing.T) {
 
 func same(a, b rbacv1.PolicyRule) bool {
 	return slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources) && slices.Equal(a.Verbs, b.Verbs)
-}
-
-func FuzzParseCall(f *testing.F) {
-	for _, c := range callCases {
-		f.Add(c.text)
-	}
-	for _, text := range notCalls {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := privilege.ParseCall(text)
-		if err != nil {
-			return
-		}
-		if again, err := privilege.ParseCall(c.String()); err != nil || again != c {
-			t.Errorf("ParseCall(%q) = %+v, which reads back as %+v, %v", text, c, again, err)
-		}
-	})
 }

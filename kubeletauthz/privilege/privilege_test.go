@@ -73,6 +73,7 @@ func TestNeeds(t *testing.T) {
 		{"flagz is configz", "/flagz", 31, "get nodes/configz"},
 		{"flagz beside configz on old clusters", "/flagz,/configz", 31, "get nodes/configz, get nodes/proxy"},
 		{"a WebSocket exec", "GET /exec/a/b/c", 37, "get nodes/proxy"},
+		{"KAZ-17 a fleet newer than the newest known", "/pods,/allocatedPods", 99, "get nodes/pods"},
 		{"a POST", "POST /checkpoint/a/b/c", 33, "create nodes/checkpoint"},
 		{"HEAD has no verb", "HEAD /metrics", 33, "* nodes/metrics"},
 		{"through the API server proxy is all that helps", proxied + "/metrics", 37, "get nodes/proxy"},
@@ -145,8 +146,8 @@ func TestMinimize(t *testing.T) {
 	t.Run("KAZ-12 resourceNames are not widened", func(t *testing.T) {
 		named := rule("", "nodes/proxy", "get")
 		named.ResourceNames = []string{"n1"}
-		if got, err := privilege.Minimize([]rbacv1.PolicyRule{named}, get); !errors.Is(err, privilege.ErrNamed) || got.Rules != nil {
-			t.Errorf("Minimize = %+v, %v, want ErrNamed", got, err)
+		if got, err := privilege.Minimize([]rbacv1.PolicyRule{named}, get); !errors.Is(err, privilege.ErrResourceNames) || got.Rules != nil {
+			t.Errorf("Minimize = %+v, %v, want ErrResourceNames", got, err)
 		}
 	})
 }

@@ -35,7 +35,7 @@ type Answer struct {
 func (a *Authorizer) Authorize(ctx context.Context, r Request) (Answer, error) {
 	var answer Answer
 	err := a.visit(ctx, r.User, r.Groups, r.Namespace, func(g Grant) bool {
-		if !RuleAllows(g.Rule, r) {
+		if !ruleAllows(g.Rule, r) {
 			return true
 		}
 		answer = Answer{Allowed: true, Grant: g}

@@ -5,14 +5,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KubeletAPIAdminName is the ClusterRole that lets the API server call kubelets.
-const KubeletAPIAdminName = "system:kubelet-api-admin"
-
-// KubeletAPIAdmin returns a new system:kubelet-api-admin ClusterRole, as the KubeletFineGrainedAuthz gate of the API
-// server shapes it. With the gate on it has healthz, pods and configz too; the coarse proxy stays in both, so that an
-// API server reaches a kubelet whose gate differs from its own.
+// KubeletAPIAdmin returns a new system:kubelet-api-admin ClusterRole, which lets the API server call kubelets, for an API
+// server whose KubeletFineGrainedAuthz gate is on or off. With the gate on it also grants healthz, pods and configz; it grants
+// proxy in both cases, so that an API server reaches a kubelet whose gate differs from its own.
 //
-// It grants neither nodes/checkpoint nor nodes/statusz, in Kubernetes as here: a client bound to it alone is refused there.
+// As in Kubernetes, it grants neither nodes/checkpoint nor nodes/statusz: a client with this role alone is refused there.
 // Source: KEP-2862, Design Details.
 func KubeletAPIAdmin(fineGrained bool) *rbacv1.ClusterRole {
 	subresources := []string{"nodes/log", "nodes/metrics", "nodes/proxy", "nodes/stats"}
@@ -22,7 +19,7 @@ func KubeletAPIAdmin(fineGrained bool) *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{
 		TypeMeta: metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        KubeletAPIAdminName,
+			Name:        "system:kubelet-api-admin",
 			Annotations: map[string]string{rbacv1.AutoUpdateAnnotationKey: "true"},
 			Labels:      map[string]string{"kubernetes.io/bootstrapping": "rbac-defaults"},
 		},

@@ -10,8 +10,8 @@ import (
 // all is the wildcard of verbs, API groups, resources and non-resource URLs.
 const all = "*"
 
-// RuleAllows reports whether one rule allows the request. The user is not looked at: that is the binding's part.
-func RuleAllows(rule rbacv1.PolicyRule, r Request) bool {
+// ruleAllows reports whether one rule allows the request. The user is not looked at: that is the binding's part.
+func ruleAllows(rule rbacv1.PolicyRule, r Request) bool {
 	if !matches(rule.Verbs, r.Verb) {
 		return false
 	}
@@ -21,11 +21,6 @@ func RuleAllows(rule rbacv1.PolicyRule, r Request) bool {
 	return matches(rule.APIGroups, r.APIGroup) &&
 		matchesResource(rule.Resources, r.resource(), r.Subresource) &&
 		matchesName(rule.ResourceNames, r.Name)
-}
-
-// RulesAllow returns the index of the first rule that allows the request, or -1.
-func RulesAllow(rules []rbacv1.PolicyRule, r Request) int {
-	return slices.IndexFunc(rules, func(rule rbacv1.PolicyRule) bool { return RuleAllows(rule, r) })
 }
 
 func matches(allowed []string, asked string) bool {

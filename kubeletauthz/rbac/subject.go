@@ -9,11 +9,11 @@ import (
 // serviceAccountPrefix starts the user name of every service account: prefix, namespace, colon, name.
 const serviceAccountPrefix = "system:serviceaccount:"
 
-// SubjectIncludes reports whether a binding's subject is the user or one of the user's groups.
+// subjectIncludes reports whether a binding's subject is the user or one of the user's groups.
 //
 // namespace is the binding's own, empty for a ClusterRoleBinding: a ServiceAccount subject without a namespace lives
 // there, and in a ClusterRoleBinding it is nobody. Unknown kinds include nobody.
-func SubjectIncludes(subject rbacv1.Subject, user string, groups []string, namespace string) bool {
+func subjectIncludes(subject rbacv1.Subject, user string, groups []string, namespace string) bool {
 	switch subject.Kind {
 	case rbacv1.UserKind:
 		return user == subject.Name
@@ -32,7 +32,7 @@ func SubjectIncludes(subject rbacv1.Subject, user string, groups []string, names
 // includes returns the first subject that includes the user.
 func includes(subjects []rbacv1.Subject, user string, groups []string, namespace string) (rbacv1.Subject, bool) {
 	for _, subject := range subjects {
-		if SubjectIncludes(subject, user, groups, namespace) {
+		if subjectIncludes(subject, user, groups, namespace) {
 			return subject, true
 		}
 	}

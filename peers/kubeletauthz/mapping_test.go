@@ -49,9 +49,8 @@ func gates(t *testing.T, check func(*testing.T, kubeletauthz.Mapper)) {
 
 func same(ours kubeletauthz.Attributes, theirs []authorizer.Attributes) bool {
 	return slices.EqualFunc(slices.Collect(ours.All()), theirs, func(a kubeletauthz.Attribute, b authorizer.Attributes) bool {
-		return b.IsResourceRequest() && a == kubeletauthz.Attribute{
-			Verb: b.GetVerb(), APIGroup: b.GetAPIGroup(), APIVersion: b.GetAPIVersion(), Resource: b.GetResource(),
-			Subresource: b.GetSubresource(), Namespace: b.GetNamespace(), Name: b.GetName(),
+		return b.IsResourceRequest() && b.GetAPIGroup() == "" && b.GetNamespace() == "" && a == kubeletauthz.Attribute{
+			Verb: b.GetVerb(), APIVersion: b.GetAPIVersion(), Resource: b.GetResource(), Subresource: b.GetSubresource(), Name: b.GetName(),
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 // can says whether rules allow a call: by which attribute and which rule, or what was asked in vain.
 func can(c console, args []string) (int, error) {
 	flags := flag.NewFlagSet("can", flag.ContinueOnError)
-	version := minor{kubeletauthz.NewestMinor}
+	version := minor{kubeletauthz.MinorNewest, c}
 	var files, groups many
 	flags.Var(&version, "version", "")
 	flags.Var(&files, "f", "")

@@ -13,7 +13,7 @@ import (
 // explain says for each version what a call asks for, directly and through the API server, and what rule is enough.
 func explain(c console, args []string) (int, error) {
 	flags := flag.NewFlagSet("explain", flag.ContinueOnError)
-	var only minor
+	only := minor{console: c}
 	flags.Var(&only, "version", "")
 	hardened := flags.Bool("hardened", false, "")
 	others, err := parse(flags, args)
@@ -24,7 +24,7 @@ func explain(c console, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	oldest, newest := kubeletauthz.OldestMinor, kubeletauthz.NewestMinor
+	oldest, newest := kubeletauthz.MinorOldest, kubeletauthz.MinorNewest
 	if only.Minor != 0 {
 		oldest, newest = only.Minor, only.Minor
 	}

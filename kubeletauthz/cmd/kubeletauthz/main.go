@@ -10,6 +10,8 @@
 //
 // A document is used, named as not RBAC, or refused with its place on standard error; the rest is judged all the same.
 //
+// A version newer than the newest known is treated as the newest known, which a line on standard error says.
+//
 // Exit codes: 0 done, allowed, or nothing found; 1 an input, or a part of one, cannot be read, or no role was read; 2
 // usage; 3 refused, something found, or a wildcard left.
 package main
@@ -100,11 +102,22 @@ func (m *many) Set(value string) error {
 	return nil
 }
 
-// minor is a flag that holds a Kubernetes version.
-type minor struct{ kubeletauthz.Minor }
+// minor is a flag that holds a known Kubernetes version, and the console that is told of a newer one.
+type minor struct {
+	kubeletauthz.Minor
+	console console
+}
 
-// Set reads a version such as 1.36.
-func (m *minor) Set(value string) (err error) {
-	m.Minor, err = kubeletauthz.ParseMinor(value)
-	return err
+// Set reads a version such as 1.36, and of a newer one than is known takes the newest known.
+func (m *minor) Set(value string) error {
+	asked, err := kubeletauthz.ParseMinor(value)
+	if err != nil {
+		return err
+	}
+	known, same := asked.Known()
+	if !same {
+		m.console.note("kubeletauthz: version %s is newer than %s, the newest known version, and is treated as %s", asked, known, known)
+	}
+	m.Minor = known
+	return nil
 }

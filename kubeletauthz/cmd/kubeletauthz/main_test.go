@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -60,6 +59,28 @@ HEAD /api/v1/nodes/{node}/proxy/pods//, through the API server
 		t.Run(c.name, func(t *testing.T) {
 			if code, out, errs := call(nil, c.line); code != 0 || out != c.want || errs != "" {
 				t.Errorf("%s = %d\n%s%s\nwant\n%s", c.line, code, out, errs, c.want)
+			}
+		})
+	}
+}
+
+func TestNewerVersion(t *testing.T) {
+	for _, c := range []struct{ newer, newest string }{
+		{"explain --version 1.99 GET /pods", "explain --version 1.37 GET /pods"},
+		{"can --as jane --version 1.38 /pods -f testdata/nfd.yaml", "can --as jane --version 1.37 /pods -f testdata/nfd.yaml"},
+		{"minimize --min-version 1.38.1 --endpoints /pods", "minimize --min-version 1.37 --endpoints /pods"},
+	} {
+		t.Run("KAZ-17 "+c.newer, func(t *testing.T) {
+			code, out, errs := call(nil, c.newer)
+			wantCode, want, _ := call(nil, c.newest)
+			if code != wantCode || out != want {
+				t.Errorf("%s = %d\n%swant what %s says: %d\n%s", c.newer, code, out, c.newest, wantCode, want)
+			}
+			if !strings.HasPrefix(errs, "kubeletauthz: version 1.") || !strings.Contains(errs, "is newer than 1.37") {
+				t.Errorf("standard error = %q, want a line about the version", errs)
+			}
+			if _, _, errs := call(nil, c.newest); strings.Contains(errs, "newer") {
+				t.Errorf("standard error = %q for a known version", errs)
 			}
 		})
 	}
@@ -125,7 +146,7 @@ func TestFaults(t *testing.T) {
 		{"no endpoints", "minimize -f -", "", 2, "--endpoints is missing"},
 		{"an endpoint that is none", "minimize --endpoints pods", "", 2, "not a call"},
 		{"no path", "explain", "", 2, "want METHOD PATH"},
-		{"an unknown version", "explain --version 1.99 /pods", "", 2, "1.31 to 1.37"},
+		{"a version that is too old", "explain --version 1.30 /pods", "", 2, "not a Kubernetes version from 1.31 on"},
 		{"an argument too many", "lint what -f -", "", 2, `unexpected "what"`},
 		{"several roles to choose from", "minimize --endpoints /pods -f testdata/datadog.yaml", "", 2, "2 ClusterRoles to choose from"},
 		{"a file that is not there", "lint -f testdata/gone.yaml", "", 1, "testdata/gone.yaml: no such file"},
@@ -150,40 +171,6 @@ func TestFaults(t *testing.T) {
 		code, out, _ := call(strings.NewReader(wild), "minimize --role r --endpoints /pods -f -")
 		if code != exitFound || !strings.Contains(out, "# rule 1 still grants nodes/proxy by a wildcard") {
 			t.Errorf("minimize = %d %s, want the wildcard", code, out)
-		}
-	})
-}
-
-// FuzzRead says: whatever stands in a file, reading it ends in objects or in a note, and hides nothing of a document behind it.
-func FuzzRead(f *testing.F) {
-	names, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(names) == 0 {
-		f.Fatal("no test data", err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	for _, c := range inputCases {
-		f.Add([]byte(c.in))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := read(console{in: bytes.NewReader(text)}, []string{"-"})
-		if err == nil && len(m.Cluster)+len(m.Namespaced) != len(m.roles) {
-			t.Errorf("%d roles in all, want %d", len(m.roles), len(m.Cluster)+len(m.Namespaced))
-		}
-		if m.objects()+len(m.notes) == 0 {
-			t.Error("nothing is said of the input")
-		}
-		if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-			return // UTF-16 is refused as a whole
-		}
-		more, err := read(console{in: io.MultiReader(bytes.NewReader(text), strings.NewReader("\n---\n"+yamlWide))}, []string{"-"})
-		if err != nil || len(more.roles) != len(m.roles)+1 || more.roles[len(m.roles)].meta.Name != "wide" {
-			t.Errorf("%d roles, %v, with one document more; want %d", len(more.roles), err, len(m.roles)+1)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // minimize prints the smallest ClusterRole for some calls and, as comments, how it differs from the one it was given.
 func minimize(c console, args []string) (int, error) {
 	flags := flag.NewFlagSet("minimize", flag.ContinueOnError)
-	oldest := minor{kubeletauthz.OldestMinor}
+	oldest := minor{kubeletauthz.MinorOldest, c}
 	var files, endpoints many
 	flags.Var(&oldest, "min-version", "")
 	flags.Var(&files, "f", "")

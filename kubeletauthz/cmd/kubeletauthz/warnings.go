@@ -9,7 +9,7 @@ import (
 )
 
 // dangers are the findings that the tool never leaves unsaid about a rule that it prints itself.
-var dangers = []privilege.Code{privilege.RunsCommands, privilege.RunsThroughGet}
+var dangers = []privilege.Code{privilege.CodeRunsCommands, privilege.CodeRunsThroughGet}
 
 // warnings returns what lint would say of a rule that runs commands, one a line; nil when it runs none.
 func warnings(rule rbacv1.PolicyRule) []string {
