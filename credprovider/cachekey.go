@@ -28,11 +28,11 @@ const (
 // ErrCacheKeyType is the condition of a cache key type that the protocol does not have.
 var ErrCacheKeyType = errors.New("cacheKeyType is not Image, Registry or Global")
 
-// ErrKeyTooLong is the condition of a value that does not fit into upstream's key: one over MaxKeyValue.
+// ErrKeyTooLong is the condition of a value that does not fit into upstream's key: one over 65535 bytes.
 var ErrKeyTooLong = errors.New("value too long for a cache key")
 
-// MaxKeyValue is the longest value in a cache key, because its length is written in 16 bits.
-const MaxKeyValue = 65535 // bytes
+// maxKeyValue is the longest value in a cache key, because its length is written in 16 bits.
+const maxKeyValue = 65535 // bytes
 
 // globalKey cannot be an image: '<' is in no reference.
 const globalKey = "<global>"
@@ -67,7 +67,7 @@ func BaseKey(keyType CacheKeyType, image string) (string, error) {
 // are sent, each with its length before it, annotations by key; with CacheByToken then the word token and the SHA-256 of
 // the token. Nothing of the pod is in it. The token is not looked at with CacheByServiceAccount.
 //
-// A value over MaxKeyValue is ErrKeyTooLong; the error names the annotation's key, not its value.
+// A value over 65535 bytes is ErrKeyTooLong; the error names the annotation's key, not its value.
 //
 // Source: KEP-4412, Caching Credentials; byte for byte that of Kubernetes 1.36.
 func AccountKey(account AccountRef, annotations map[string]string, cacheType TokenCacheType, token redact.Text) (string, error) {
@@ -102,7 +102,7 @@ func keySize(account AccountRef, annotations map[string]string) int {
 	return size
 }
 
-// Bytes returns upstream's form of the whole key: both parts, each with its length before it. A part over MaxKeyValue is
+// Bytes returns upstream's form of the whole key: both parts, each with its length before it. A part over 65535 bytes is
 // ErrKeyTooLong.
 func (k CacheKey) Bytes() ([]byte, error) {
 	var b keyBuilder
@@ -118,9 +118,9 @@ type keyBuilder struct {
 }
 
 func (b *keyBuilder) add(what, value string) {
-	if len(value) > MaxKeyValue {
+	if len(value) > maxKeyValue {
 		if b.err == nil {
-			b.err = fmt.Errorf("%w: %q has %d bytes, the limit is %d", ErrKeyTooLong, what, len(value), MaxKeyValue)
+			b.err = fmt.Errorf("%w: %q has %d bytes, the limit is %d", ErrKeyTooLong, what, len(value), maxKeyValue)
 		}
 		return
 	}

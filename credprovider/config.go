@@ -1,6 +1,10 @@
 package credprovider
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/lanyard-dev/lanyard/redact"
+)
 
 // The versions of the plugin protocol, as the apiVersion of a [Provider] and of the messages.
 const (
@@ -20,7 +24,7 @@ const (
 const ConfigKind = "CredentialProviderConfig"
 
 // Config is a CredentialProviderConfig: the plugins a kubelet may run, in the order in which their answers count.
-// Its JSON form is that of kubelet.config.k8s.io/v1.
+// By encoding/json it is shown, with arguments and values redacted; package configfile reads it.
 type Config struct {
 	Kind       string     `json:"kind,omitempty"`
 	APIVersion string     `json:"apiVersion,omitempty"`
@@ -37,8 +41,8 @@ type Provider struct {
 	DefaultCacheDuration *Duration `json:"defaultCacheDuration"`
 	// APIVersion is the version of the protocol that the plugin speaks.
 	APIVersion string `json:"apiVersion"`
-	// Args are passed to the plugin as they are.
-	Args []string `json:"args,omitempty"`
+	// Args are passed to the plugin as they are, in order. One may hold a password, so they are not shown.
+	Args []redact.Text `json:"args,omitempty"`
 	// Env is added to the environment of the host, and wins over it.
 	Env []EnvVar `json:"env,omitempty"`
 	// TokenAttributes, when set, makes the plugin act for the workload: it is given a service account token.
@@ -47,17 +51,11 @@ type Provider struct {
 	Origin Origin `json:"-"`
 }
 
-// EnvVar is one environment variable of a plugin. Its value may be a secret, so it prints without it.
+// EnvVar is one environment variable of a plugin. Its value may be a secret, so it is not shown.
 type EnvVar struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string      `json:"name"`
+	Value redact.Text `json:"value"`
 }
-
-// String returns the name only.
-func (e EnvVar) String() string { return e.Name + "=[redacted]" }
-
-// GoString returns the name only.
-func (e EnvVar) GoString() string { return e.String() }
 
 // TokenAttributes says which service account token a plugin is given, and how its answers are cached.
 type TokenAttributes struct {

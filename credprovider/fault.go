@@ -1,11 +1,16 @@
 package credprovider
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
-// Fault is one rule that a configuration breaks.
+// ErrConfig is the condition of every [Fault], and of what configfile cannot decode: a configuration that a kubelet does not
+// start with.
+var ErrConfig = errors.New("invalid credential provider configuration")
+
+// Fault is one rule that a configuration breaks. It unwraps to [ErrConfig].
 type Fault struct {
 	// File is the path of the file; empty when the configuration did not come from one.
 	File string
@@ -13,7 +18,8 @@ type Fault struct {
 	Field string
 	// Kind is the class of the fault.
 	Kind FaultKind
-	// Value is what was found; empty for Required and Forbidden.
+	// Value is what was found, quoted; empty for FaultRequired and FaultForbidden. It is a name, version, pattern, duration,
+	// annotation key or cache type: no rule looks at arguments or at the values of environment variables.
 	Value string
 	// Detail is the rule.
 	Detail string
@@ -24,11 +30,11 @@ type FaultKind string
 
 // The classes of faults.
 const (
-	Required    FaultKind = "Required value"
-	Invalid     FaultKind = "Invalid value"
-	Duplicate   FaultKind = "Duplicate value"
-	Unsupported FaultKind = "Unsupported value"
-	Forbidden   FaultKind = "Forbidden"
+	FaultRequired    FaultKind = "Required value"
+	FaultInvalid     FaultKind = "Invalid value"
+	FaultDuplicate   FaultKind = "Duplicate value"
+	FaultUnsupported FaultKind = "Unsupported value"
+	FaultForbidden   FaultKind = "Forbidden"
 )
 
 // Error returns upstream's text of the fault with the index in its path, after the file when there is one.
@@ -38,7 +44,7 @@ func (f *Fault) Error() string {
 		b.WriteString(f.File + ": ")
 	}
 	b.WriteString(f.Field + ": " + string(f.Kind))
-	if f.Value != "" || f.Kind == Invalid {
+	if f.Value != "" || f.Kind == FaultInvalid {
 		b.WriteString(": " + f.Value)
 	}
 	if f.Detail != "" {
@@ -46,6 +52,9 @@ func (f *Fault) Error() string {
 	}
 	return b.String()
 }
+
+// Unwrap returns ErrConfig.
+func (f *Fault) Unwrap() error { return ErrConfig }
 
 // Faults are all rules that a configuration breaks, in the order of the providers and of the fields of one.
 type Faults []*Fault
@@ -82,18 +91,20 @@ func (p place) add(kind FaultKind, field, value, detail string) {
 	*p.faults = append(*p.faults, &Fault{File: p.origin.File, Field: path, Kind: kind, Value: value, Detail: detail})
 }
 
-func (p place) required(field, detail string)  { p.add(Required, field, "", detail) }
-func (p place) forbidden(field, detail string) { p.add(Forbidden, field, "", detail) }
+func (p place) required(field, detail string)  { p.add(FaultRequired, field, "", detail) }
+func (p place) forbidden(field, detail string) { p.add(FaultForbidden, field, "", detail) }
 func (p place) invalid(field, value, rule string) {
-	p.add(Invalid, field, fmt.Sprintf("%q", value), rule)
+	p.add(FaultInvalid, field, fmt.Sprintf("%q", value), rule)
 }
 
-func (p place) duplicate(field, value string) { p.add(Duplicate, field, fmt.Sprintf("%q", value), "") }
+func (p place) duplicate(field, value string) {
+	p.add(FaultDuplicate, field, fmt.Sprintf("%q", value), "")
+}
 
 func (p place) unsupported(field, value string, supported ...string) {
 	quoted := make([]string, len(supported))
 	for i, s := range supported {
 		quoted[i] = fmt.Sprintf("%q", s)
 	}
-	p.add(Unsupported, field, fmt.Sprintf("%q", value), "supported values: "+strings.Join(quoted, ", "))
+	p.add(FaultUnsupported, field, fmt.Sprintf("%q", value), "supported values: "+strings.Join(quoted, ", "))
 }

@@ -100,7 +100,7 @@ func Credentials(image string, answers ...*Keyring) []Credential {
 		labels := at.labels()
 		found = collect(answers, func(e *entry) bool { return e.pattern.matches(at, labels) })
 	}
-	if found == nil && IsDefaultRegistry(image) {
+	if found == nil && isDefaultRegistry(image) {
 		found = collect(answers, func(e *entry) bool { return e.credential.Pattern == legacyDomain })
 	}
 	return found
@@ -129,11 +129,11 @@ func collect(answers []*Keyring, matches func(*entry) bool) []Credential {
 	return found
 }
 
-// IsDefaultRegistry reports whether image is pulled from Docker Hub: its first part is docker.io or index.docker.io, or
+// isDefaultRegistry reports whether image is pulled from Docker Hub: its first part is docker.io or index.docker.io, or
 // there is one part only, or the first has neither a dot nor a colon.
 //
 // Source: Kubernetes 1.36, isDefaultRegistryMatch.
-func IsDefaultRegistry(image string) bool {
+func isDefaultRegistry(image string) bool {
 	first, _, found := strings.Cut(image, "/")
 	switch {
 	case first == "":

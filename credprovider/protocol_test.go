@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/internal/testprint"
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
@@ -189,41 +189,44 @@ func TestProtocolRoundTrip(t *testing.T) {
 	}))
 }
 
-func TestSecretsDoNotPrint(t *testing.T) {
-	const secret = "hunter2"
+func TestNothingIsShown(t *testing.T) {
+	const secret = "hunter2-4711"
 	s := redact.New(secret)
 	account := &credprovider.AccountRef{Name: "sa"}
-	values := []any{
+	env := credprovider.EnvVar{Name: "TOKEN", Value: s}
+	one := credprovider.Provider{Args: redact.Texts("--password", secret), Env: []credprovider.EnvVar{env}}
+	for _, value := range []any{
 		credprovider.Request{ServiceAccountToken: s},
 		credprovider.Response{Auth: map[string]credprovider.AuthConfig{"a": {Password: s}}},
 		credprovider.AuthConfig{Password: s},
 		credprovider.Credential{Password: s, Account: account},
-		credprovider.EnvVar{Name: "TOKEN", Value: secret},
-		credprovider.Provider{Env: []credprovider.EnvVar{{Name: "TOKEN", Value: secret}}},
+		env,
+		one,
+		credprovider.Config{Providers: []credprovider.Provider{one}},
 		credprovider.NewKeyring("p", account, map[string]credprovider.AuthConfig{"a.io": {Password: s}}),
+		*credprovider.NewKeyring("p", account, map[string]credprovider.AuthConfig{"a.io": {Password: s}}),
 		&credprovider.Request{ServiceAccountToken: s},
-	}
-	for _, value := range values {
-		t.Run(fmt.Sprintf("CRP-22 %T", value), func(t *testing.T) {
-			var log strings.Builder
-			slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", value)
-			forms := []string{fmt.Sprint(value), fmt.Sprintf("%+v", value), fmt.Sprintf("%#v", value), fmt.Sprintf("%s %q %x", value, value, value), log.String()}
-			if _, isConfig := value.(credprovider.Provider); !isConfig {
-				if _, isEnv := value.(credprovider.EnvVar); !isEnv { // a configuration is written out again
-					data, err := json.Marshal(value)
-					if err != nil {
-						t.Fatal(err)
-					}
-					forms = append(forms, string(data))
-				}
-			}
-			for _, form := range forms {
-				if strings.Contains(form, secret) || strings.Contains(form, fmt.Sprintf("%x", secret)) {
-					t.Errorf("secret in %s", form)
-				}
+	} {
+		t.Run(fmt.Sprintf("MOD-9 CRP-22 %T by fmt, JSON and slog", value), func(t *testing.T) {
+			if text := testprint.Leaks(value, secret); text != "" {
+				t.Errorf("the secret is in %s", text)
 			}
 		})
 	}
+	t.Run("MOD-9 the protocol's encoders write the secret, encoding/json does not", func(t *testing.T) {
+		request := credprovider.Request{APIVersion: credprovider.V1, Image: "a.io/b", ServiceAccountToken: s}
+		wire, err := credprovider.EncodeRequest(request)
+		shown, jsonErr := json.Marshal(request)
+		if err != nil || jsonErr != nil || !strings.Contains(string(wire), secret) || !strings.Contains(string(shown), `"serviceAccountToken":"[redacted]"`) {
+			t.Errorf("EncodeRequest = %s, %v; json.Marshal = %s, %v", wire, err, shown, jsonErr)
+		}
+		response := credprovider.Response{APIVersion: credprovider.V1, CacheKeyType: credprovider.KeyImage, Auth: map[string]credprovider.AuthConfig{"a.io": {Password: s}}}
+		wire, err = credprovider.EncodeResponse(response)
+		shown, jsonErr = json.Marshal(response)
+		if err != nil || jsonErr != nil || !strings.Contains(string(wire), secret) || !strings.Contains(string(shown), `"password":"[redacted]"`) {
+			t.Errorf("EncodeResponse = %s, %v; json.Marshal = %s, %v", wire, err, shown, jsonErr)
+		}
+	})
 }
 
 func FuzzDecodeResponse(f *testing.F) {

@@ -37,8 +37,8 @@ func (e *ReferenceError) Error() string {
 func (e *ReferenceError) Unwrap() error { return ErrReference }
 
 const (
-	// MaxRepositoryPath is the longest path of a repository, without its domain.
-	MaxRepositoryPath = 255 // bytes
+	// maxRepositoryPath is the longest path of a repository, without its domain.
+	maxRepositoryPath = 255 // bytes
 
 	defaultDomain = "docker.io"
 	legacyDomain  = "index.docker.io"
@@ -74,7 +74,7 @@ func ParseImage(reference string) (Image, error) {
 		return Image{}, &ReferenceError{reference, "a repository name is lower case"}
 	case !isRepositoryPath(path):
 		return Image{}, &ReferenceError{reference, "a repository path is made of lower-case letters and digits, with single separators between them"}
-	case len(path) > MaxRepositoryPath:
+	case len(path) > maxRepositoryPath:
 		return Image{}, &ReferenceError{reference, "a repository path is at most 255 bytes"}
 	}
 	if domain != "" {

@@ -21,7 +21,7 @@ type Gates struct {
 func Validate(config Config, gates Gates) error {
 	var faults Faults
 	if len(config.Providers) == 0 {
-		faults = append(faults, &Fault{Field: "providers", Kind: Required, Detail: "at least 1 item in plugins is required"})
+		faults = append(faults, &Fault{Field: "providers", Kind: FaultRequired, Detail: "at least 1 item in plugins is required"})
 	}
 	seen := make(map[string]bool, len(config.Providers))
 	for i, provider := range config.Providers {

@@ -167,7 +167,7 @@ func TestValidate(t *testing.T) {
 			}
 		}
 		var first *credprovider.Fault
-		if !errors.As(err, &first) || first.Kind != credprovider.Invalid || first.Field != "providers[4].name" {
+		if !errors.As(err, &first) || first.Kind != credprovider.FaultInvalid || first.Field != "providers[4].name" {
 			t.Errorf("first fault = %+v", first)
 		}
 	})

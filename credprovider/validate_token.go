@@ -33,7 +33,7 @@ func validateTokenAttributes(at place, provider Provider, gates Gates) {
 	validateKeys(at, requiredKeys, required)
 	validateKeys(at, optionalKeys, optional)
 	if both := intersection(required, optional); len(both) > 0 {
-		at.add(Invalid, "tokenAttributes", quotedList(both), "annotation keys cannot be both required and optional")
+		at.add(FaultInvalid, "tokenAttributes", quotedList(both), "annotation keys cannot be both required and optional")
 	}
 	validateCacheType(at, token.CacheType)
 }

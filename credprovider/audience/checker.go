@@ -67,8 +67,8 @@ type Request struct {
 	// Namespace and Name are those of the service account.
 	Namespace string
 	Name      string
-	// Token is the request itself.
-	Token *authenticationv1.TokenRequest
+	// Spec is what is asked for. It is not the whole TokenRequest, whose status holds the token once it is answered.
+	Spec authenticationv1.TokenRequestSpec
 }
 
 // Checker decides about requests of nodes. All fields but Unrestricted are required. It is safe for concurrent use when its
@@ -92,7 +92,7 @@ func (c Checker) Check(ctx context.Context, r Request) error {
 		return err
 	}
 	audience := ""
-	switch audiences := r.Token.Spec.Audiences; len(audiences) {
+	switch audiences := r.Spec.Audiences; len(audiences) {
 	case 0:
 	case 1:
 		audience = audiences[0]
@@ -114,7 +114,7 @@ func (c Checker) Check(ctx context.Context, r Request) error {
 
 // boundPod returns the pod that the token is bound to, when it runs on the node.
 func (c Checker) boundPod(ctx context.Context, r Request) (*corev1.Pod, error) {
-	ref := r.Token.Spec.BoundObjectRef
+	ref := r.Spec.BoundObjectRef
 	switch {
 	case ref == nil, ref.APIVersion != "v1", ref.Kind != "Pod", ref.Name == "":
 		return nil, &BindingError{Rule: "node requested token not bound to a pod"}

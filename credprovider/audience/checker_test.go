@@ -82,9 +82,9 @@ func (c *cluster) check(change func(*audience.Checker, *audience.Request)) error
 	checker := audience.Checker{Pods: c, Claims: c, Volumes: c, Drivers: c, Authorizer: c}
 	request := audience.Request{
 		Node: "n1", User: audience.User{Name: "system:node:n1", Groups: []string{"system:nodes"}}, Namespace: "ns", Name: "sa",
-		Token: &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
+		Spec: authenticationv1.TokenRequestSpec{
 			Audiences: []string{"aud"}, BoundObjectRef: &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "pod-uid"},
-		}},
+		},
 	}
 	if change != nil {
 		change(&checker, &request)
@@ -191,7 +191,7 @@ func TestBinding(t *testing.T) {
 			t.Run("CRP-19 "+name+", gate "+gate, func(t *testing.T) {
 				err := newCluster(projected("aud")).check(func(k *audience.Checker, r *audience.Request) {
 					k.Unrestricted = unrestricted
-					c.change(&r.Token.Spec, r)
+					c.change(&r.Spec, r)
 				})
 				var binding *audience.BindingError
 				if !errors.As(err, &binding) || !strings.Contains(err.Error(), c.want) {
@@ -211,7 +211,7 @@ func TestAuthorizer(t *testing.T) {
 	t.Run("CRP-27 what the authorizer is asked", func(t *testing.T) {
 		w := newCluster()
 		w.allow = func(audience.Attributes) bool { return true }
-		if err := w.check(func(_ *audience.Checker, r *audience.Request) { r.Token.Spec.Audiences[0] = "https://reg.io/a" }); err != nil {
+		if err := w.check(func(_ *audience.Checker, r *audience.Request) { r.Spec.Audiences[0] = "https://reg.io/a" }); err != nil {
 			t.Fatal(err)
 		}
 		got := w.asked[0]
@@ -224,17 +224,17 @@ func TestAuthorizer(t *testing.T) {
 		for _, audiences := range [][]string{nil, {""}} {
 			w := newCluster()
 			w.allow = func(a audience.Attributes) bool { return a.Resource == "" }
-			if err := w.check(func(_ *audience.Checker, r *audience.Request) { r.Token.Spec.Audiences = audiences }); err != nil {
+			if err := w.check(func(_ *audience.Checker, r *audience.Request) { r.Spec.Audiences = audiences }); err != nil {
 				t.Errorf("Check(%q) = %v", audiences, err)
 			}
 		}
-		if err := newCluster(projected("")).check(func(_ *audience.Checker, r *audience.Request) { r.Token.Spec.Audiences = nil }); err != nil {
+		if err := newCluster(projected("")).check(func(_ *audience.Checker, r *audience.Request) { r.Spec.Audiences = nil }); err != nil {
 			t.Errorf("a projected token for the API server: %v", err)
 		}
 	})
 	t.Run("CRP-19 several audiences", func(t *testing.T) {
 		w := newCluster(projected("aud"))
-		several := func(k *audience.Checker, r *audience.Request) { r.Token.Spec.Audiences = []string{"aud", "b"} }
+		several := func(k *audience.Checker, r *audience.Request) { r.Spec.Audiences = []string{"aud", "b"} }
 		if err := w.check(several); !errors.Is(err, audience.ErrAudiences) {
 			t.Errorf("Check = %v, want ErrAudiences", err)
 		}
@@ -295,7 +295,7 @@ func TestExamplesOfTheKEP(t *testing.T) {
 				w := newCluster()
 				w.allow = c.rule.allows
 				err := w.check(func(_ *audience.Checker, r *audience.Request) {
-					r.Name, r.Token.Spec.Audiences = account, []string{aud}
+					r.Name, r.Spec.Audiences = account, []string{aud}
 				})
 				if (err == nil) != want {
 					t.Errorf("audience %q, account %q: %v, want allowed %v", aud, account, err, want)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -12,24 +11,31 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
 
-// DecodeError says why a configuration file cannot be decoded. It names fields and lines, not the values of env entries.
+// DecodeError is one reason why a configuration file cannot be decoded. It names fields and lines, not the values of arguments
+// or environment variables. It unwraps to [credprovider.ErrConfig].
 type DecodeError struct {
 	// File is the path.
 	File string
-	// Faults are what is wrong, at least one: unknown and doubled fields with their place, such as
-	// `unknown field "providers[0].unknownField"`.
-	Faults []string
+	// Reason is what is wrong, in one line, such as `unknown field "providers[0].unknownField"`.
+	Reason string
 }
 
-// Error names the file and all faults, in one line.
+// Error names the file and the reason.
 func (e *DecodeError) Error() string {
-	return fmt.Sprintf("error decoding config %q: %s", e.File, strings.Join(e.Faults, ", "))
+	return fmt.Sprintf("error decoding config %q: %s", e.File, e.Reason)
 }
 
-// decode is strict: fields are known, spelled with their case and there once.
+// Unwrap returns credprovider.ErrConfig.
+func (e *DecodeError) Unwrap() error { return credprovider.ErrConfig }
+
+// decode is strict: every field is known, spelled with its case and there once. The error joins a *DecodeError for each fault.
 func decode(file string, data []byte) (credprovider.Config, error) {
-	fail := func(faults ...string) (credprovider.Config, error) {
-		return credprovider.Config{}, &DecodeError{File: file, Faults: faults}
+	fail := func(reasons ...string) (credprovider.Config, error) {
+		faults := make([]error, len(reasons))
+		for i, reason := range reasons {
+			faults[i] = &DecodeError{File: file, Reason: oneLine(reason)}
+		}
+		return credprovider.Config{}, errors.Join(faults...)
 	}
 	document, err := firstDocument(data)
 	if err != nil {
@@ -40,37 +46,33 @@ func decode(file string, data []byte) (credprovider.Config, error) {
 		APIVersion string `json:"apiVersion"`
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(document, &header); err != nil {
-		return fail(oneLine(err.Error()))
+		return fail(err.Error())
 	}
 	if fault := headerFault(header.Kind, header.APIVersion); fault != "" {
 		return fail(fault)
 	}
-	var config credprovider.Config
-	strict, err := kjson.UnmarshalStrict(document, &config)
+	var wire wireConfig
+	strict, err := kjson.UnmarshalStrict(document, &wire)
 	if err != nil {
-		return fail(oneLine(err.Error()))
+		return fail(err.Error())
 	}
 	faults := texts(strict)
 	if header.APIVersion != credprovider.ConfigV1 {
-		faults = append(faults, tokenAttributeFaults(config)...)
+		faults = append(faults, tokenAttributeFaults(wire)...)
 	}
 	if len(faults) > 0 {
 		return fail(faults...)
 	}
-	return config, nil
+	return wire.config(), nil
 }
 
-// firstDocument returns the JSON form of data. JSON is not sent through YAML, which has no tabs. Of several YAML
+// firstDocument returns the JSON form of data. JSON is not sent through YAML, which allows no tabs. Of several YAML
 // documents the first counts, as upstream has it.
 func firstDocument(data []byte) ([]byte, error) {
 	if json.Valid(data) {
 		return data, nil
 	}
-	document, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return nil, errors.New(oneLine(err.Error()))
-	}
-	return document, nil
+	return yaml.YAMLToJSONStrict(data)
 }
 
 func headerFault(kind, version string) string {
@@ -90,8 +92,8 @@ func headerFault(kind, version string) string {
 	return fmt.Sprintf("no kind %q is registered for version %q", kind, version)
 }
 
-// tokenAttributeFaults treats the field as unknown: only the version v1 of the file has it.
-func tokenAttributeFaults(config credprovider.Config) []string {
+// tokenAttributeFaults treats the field as unknown: only the version v1 of the file defines it.
+func tokenAttributeFaults(config wireConfig) []string {
 	var faults []string
 	for i, provider := range config.Providers {
 		if provider.TokenAttributes != nil {

@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 		}
 		p := loaded.Config.Providers[0]
 		token := p.TokenAttributes
-		if p.Name != "acr-credential-provider" || *p.DefaultCacheDuration != credprovider.Duration(10*time.Minute) || p.Env[0].Value != "eu" || p.Args[0] != "--verbose" ||
+		if p.Name != "acr-credential-provider" || *p.DefaultCacheDuration != credprovider.Duration(10*time.Minute) || p.Env[0].Value.Reveal() != "eu" || p.Args[0].Reveal() != "--verbose" ||
 			token.ServiceAccountTokenAudience != "my-audience" || token.CacheType != credprovider.CacheByServiceAccount || !*token.RequireServiceAccount ||
 			token.RequiredServiceAccountAnnotationKeys[0] != "domain.io/identity-id" || token.OptionalServiceAccountAnnotationKeys[0] != "domain.io/some-optional-annotation" {
 			t.Errorf("Load = %+v", p)
@@ -144,11 +144,26 @@ func TestStrict(t *testing.T) {
 			}
 		})
 	}
-	t.Run("CRP-22 the value of an env entry is in no error", func(t *testing.T) {
-		for _, text := range []string{"value: {hunter2: 1}", "value: hunter2, value: hunter3", "value: hunter2, Value: hunter2"} {
-			_, err := configfile.Read("", strings.NewReader(head+"providers: [{name: a, env: [{name: A, "+text+"}]}]"))
-			if err == nil || strings.Contains(fmt.Sprintf("%v %#v", err, err), "hunter") {
-				t.Errorf("Read = %#v", err)
+	t.Run("CRP-1 every unknown field is a *DecodeError of its own", func(t *testing.T) {
+		_, err := configfile.Read("f.yaml", strings.NewReader(head+"providers: [{name: a, one: 1, two: 2}]"))
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || len(joined.Unwrap()) != 2 || !errors.Is(err, credprovider.ErrConfig) {
+			t.Fatalf("Read = %v, want two faults", err)
+		}
+		for i, want := range []string{`unknown field "providers[0].one"`, `unknown field "providers[0].two"`} {
+			if fault, ok := joined.Unwrap()[i].(*configfile.DecodeError); !ok || fault.File != "f.yaml" || fault.Reason != want {
+				t.Errorf("fault %d = %v, want %s", i, joined.Unwrap()[i], want)
+			}
+		}
+	})
+	t.Run("MOD-9 CRP-22 the value of an env entry and an argument are in no error", func(t *testing.T) {
+		for _, text := range []string{
+			"env: [{name: A, value: {hunter2: 1}}]", "env: [{name: A, value: hunter2, value: hunter3}]", "env: [{name: A, value: hunter2, Value: hunter2}]",
+			"env: [{name: A, value: 4711472}]", "args: [[hunter2]]", "args: hunter2", "args: [4711472]", "args: [hunter2], args: [hunter3]",
+		} {
+			_, err := configfile.Read("", strings.NewReader(head+"providers: [{name: a, "+text+"}]"))
+			if shown := fmt.Sprintf("%v %#v", err, err); err == nil || strings.Contains(shown, "hunter") || strings.Contains(shown, "4711") {
+				t.Errorf("Read = %s", shown)
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// Question is what to explain. Config and Image are required; what is left out makes gates unknown, not failed.
+// Question is what to explain. Config and Image are required; what is left out makes stages inconclusive, not failed.
 type Question struct {
 	Config credprovider.Config
 	Gates  credprovider.Gates
@@ -29,7 +29,7 @@ type Question struct {
 	Audience func(ctx context.Context, account credprovider.AccountRef, audience string) error
 }
 
-// Explain walks every provider through the gates of a lookup. It runs no plugin, asks for no token and changes nothing;
+// Explain walks every provider through the stages of a lookup. It runs no plugin, asks for no token and changes nothing;
 // it looks at BinDir and calls Audience when they are given.
 func Explain(ctx context.Context, q Question) Report {
 	report := Report{Reference: q.Image}
@@ -78,19 +78,19 @@ type walk struct {
 func (w *walk) all(ctx context.Context, faults string) {
 	w.request = credprovider.Request{APIVersion: w.config.APIVersion, Image: w.image}
 	if faults != "" {
-		w.step(GateConfig, Fail, faults+"; a kubelet does not start with it")
+		w.step(StageConfig, StatusFail, faults+"; a kubelet does not start with it")
 		return
 	}
-	w.step(GateConfig, Pass, "no rule is broken")
+	w.step(StageConfig, StatusPass, "no rule is broken")
 	if !w.matches() || !w.executable() || !w.identified(ctx) {
 		return
 	}
 	w.trace.Runs, w.trace.Request = true, &w.request
 }
 
-func (w *walk) step(gate Gate, status Status, reason string) bool {
-	w.trace.Steps = append(w.trace.Steps, Step{Gate: gate, Status: status, Reason: reason})
-	return status != Fail
+func (w *walk) step(stage Stage, status Status, reason string) bool {
+	w.trace.Steps = append(w.trace.Steps, Step{Stage: stage, Status: status, Reason: reason})
+	return status != StatusFail
 }
 
 func (w *walk) matches() bool {
@@ -98,76 +98,76 @@ func (w *walk) matches() bool {
 	for _, text := range w.config.MatchImages {
 		p, err := credprovider.Compile(text)
 		if err == nil && p.Match(w.image) {
-			return w.step(GateImage, Pass, fmt.Sprintf("pattern %q matches", text))
+			return w.step(StageImage, StatusPass, fmt.Sprintf("pattern %q matches", text))
 		}
 		misses = append(misses, fmt.Sprintf("%q: %s", text, whyNot(p, w.image)))
 	}
-	return w.step(GateImage, Fail, "no pattern matches: "+strings.Join(misses, "; "))
+	return w.step(StageImage, StatusFail, "no pattern matches: "+strings.Join(misses, "; "))
 }
 
 func (w *walk) executable() bool {
 	if w.question.BinDir == "" {
-		return w.step(GatePlugin, Unknown, "no plugin directory was given")
+		return w.step(StagePlugin, StatusInconclusive, "no plugin directory was given")
 	}
 	found, err := plugin.Find(w.config, w.question.BinDir, plugin.Options{})
 	if err != nil {
-		return w.step(GatePlugin, Fail, err.Error()+"; a kubelet does not start with it")
+		return w.step(StagePlugin, StatusFail, err.Error()+"; a kubelet does not start with it")
 	}
-	return w.step(GatePlugin, Pass, found.Path())
+	return w.step(StagePlugin, StatusPass, found.Path())
 }
 
-// identified goes through the gates that tokenAttributes puts up.
+// identified goes through the stages that tokenAttributes adds.
 func (w *walk) identified(ctx context.Context) bool {
 	token, pod := w.config.TokenAttributes, w.question.Pod
 	switch {
 	case token == nil:
-		return w.step(GateAccount, Pass, "the provider has no tokenAttributes: it acts for the node")
+		return w.step(StageAccount, StatusPass, "the provider has no tokenAttributes: it acts for the node")
 	case pod.ServiceAccount == "" && !*token.RequireServiceAccount:
-		return w.step(GateAccount, Pass, "the pod has none, and requireServiceAccount is false: the plugin is run without a token")
+		return w.step(StageAccount, StatusPass, "the pod has none, and requireServiceAccount is false: the plugin is run without a token")
 	case pod.ServiceAccount == "":
-		return w.step(GateAccount, Fail, "the pod has none, and requireServiceAccount is true: the plugin is passed over without an error")
+		return w.step(StageAccount, StatusFail, "the pod has none, and requireServiceAccount is true: the plugin is passed over without an error")
 	case w.question.Account == nil:
-		w.step(GateAccount, Unknown, fmt.Sprintf("service account %s/%s was not given", pod.Namespace, pod.ServiceAccount))
-		w.step(GateAnnotations, Unknown, "they are the service account's")
+		w.step(StageAccount, StatusInconclusive, fmt.Sprintf("service account %s/%s was not given", pod.Namespace, pod.ServiceAccount))
+		w.step(StageAnnotations, StatusInconclusive, "they are the service account's")
 		return w.audience(ctx, credprovider.AccountRef{Namespace: pod.Namespace, Name: pod.ServiceAccount})
 	}
 	account := w.question.Account
 	if account.Namespace != pod.Namespace || account.Name != pod.ServiceAccount {
-		return w.step(GateAccount, Fail, fmt.Sprintf("the pod has %s/%s, not %s", pod.Namespace, pod.ServiceAccount, account.Ref()))
+		return w.step(StageAccount, StatusFail, fmt.Sprintf("the pod has %s/%s, not %s", pod.Namespace, pod.ServiceAccount, account.Ref()))
 	}
-	w.step(GateAccount, Pass, account.Ref().String())
+	w.step(StageAccount, StatusPass, account.Ref().String())
 	return w.annotated() && w.audience(ctx, account.Ref()) && w.keyed()
 }
 
 func (w *walk) annotated() bool {
 	selected, err := credprovider.SelectAnnotations(*w.question.Account, w.config.TokenAttributes)
 	if err != nil {
-		return w.step(GateAnnotations, Fail, err.Error())
+		return w.step(StageAnnotations, StatusFail, err.Error())
 	}
 	w.request.ServiceAccountAnnotations = selected
-	return w.step(GateAnnotations, Pass, fmt.Sprintf("%d of the configured ones are sent", len(selected)))
+	return w.step(StageAnnotations, StatusPass, fmt.Sprintf("%d of the configured ones are sent", len(selected)))
 }
 
 func (w *walk) audience(ctx context.Context, account credprovider.AccountRef) bool {
 	audience := w.config.TokenAttributes.ServiceAccountTokenAudience
 	w.request.ServiceAccountToken = redact.New("a token for " + audience)
 	if w.question.Audience == nil {
-		return w.step(GateToken, Unknown, fmt.Sprintf("audience %q: whether the node may have it was not asked; it takes verb request-serviceaccounts-token-audience on resource %q", audience, audience))
+		return w.step(StageToken, StatusInconclusive, fmt.Sprintf("audience %q: whether the node may have it was not asked; it takes verb request-serviceaccounts-token-audience on resource %q", audience, audience))
 	}
 	if err := w.question.Audience(ctx, account, audience); err != nil {
-		return w.step(GateToken, Fail, fmt.Sprintf("audience %q: %v", audience, err))
+		return w.step(StageToken, StatusFail, fmt.Sprintf("audience %q: %v", audience, err))
 	}
-	return w.step(GateToken, Pass, fmt.Sprintf("audience %q, bound to pod %s/%s", audience, w.question.Pod.Namespace, w.question.Pod.Name))
+	return w.step(StageToken, StatusPass, fmt.Sprintf("audience %q, bound to pod %s/%s", audience, w.question.Pod.Namespace, w.question.Pod.Name))
 }
 
 func (w *walk) keyed() bool {
 	token := w.config.TokenAttributes
 	_, err := credprovider.AccountKey(w.question.Account.Ref(), w.request.ServiceAccountAnnotations, token.CacheType, w.request.ServiceAccountToken)
 	if err != nil {
-		return w.step(GateKey, Fail, err.Error())
+		return w.step(StageKey, StatusFail, err.Error())
 	}
 	if token.CacheType == credprovider.CacheByToken {
-		return w.step(GateKey, Pass, "answers are kept for one token")
+		return w.step(StageKey, StatusPass, "answers are kept for one token")
 	}
-	return w.step(GateKey, Pass, "answers are kept for the service account, with its UID and the annotations that are sent")
+	return w.step(StageKey, StatusPass, "answers are kept for the service account, with its UID and the annotations that are sent")
 }

@@ -64,30 +64,30 @@ func TestGatesThatStop(t *testing.T) {
 		name     string
 		provider credprovider.Provider
 		change   func(*explain.Question)
-		gate     explain.Gate
+		stage    explain.Stage
 		reason   string
 	}{
-		{"CRP-23 a rule is broken", broken, nil, explain.GateConfig, "Unsupported value"},
-		{"CRP-23 the gate is off", required, func(q *explain.Question) { q.Gates.ServiceAccountTokens = false }, explain.GateConfig, "feature gate is disabled"},
-		{"CRP-23 a glob in the path", plain("reg.io/*"), nil, explain.GateImage, "taken as text"},
-		{"CRP-23 other labels", plain("*.reg.io"), nil, explain.GateImage, "3 labels"},
-		{"CRP-23 another port", plain("reg.io:443"), nil, explain.GateImage, `port is "443"`},
-		{"CRP-23 another label", plain("r*.com"), nil, explain.GateImage, `"com" does not match "io"`},
-		{"CRP-23 another path", plain("reg.io/other"), nil, explain.GateImage, `does not begin with its path "/other"`},
-		{"CRP-23 CRP-28 no binary", plain("reg.io"), func(q *explain.Question) { q.BinDir = "/nonexistent" }, explain.GatePlugin, "plugin not found"},
-		{"CRP-23 CRP-8 no service account", required, func(q *explain.Question) { q.Pod.ServiceAccount = "" }, explain.GateAccount, "passed over without an error"},
-		{"CRP-23 another service account was given", required, func(q *explain.Question) { q.Account.Name = "other" }, explain.GateAccount, "not ns/other"},
-		{"CRP-23 CRP-7 a missing annotation", needy, nil, explain.GateAnnotations, "team.io/id"},
+		{"CRP-23 a rule is broken", broken, nil, explain.StageConfig, "Unsupported value"},
+		{"CRP-23 the gate is off", required, func(q *explain.Question) { q.Gates.ServiceAccountTokens = false }, explain.StageConfig, "feature gate is disabled"},
+		{"CRP-23 a glob in the path", plain("reg.io/*"), nil, explain.StageImage, "taken as text"},
+		{"CRP-23 other labels", plain("*.reg.io"), nil, explain.StageImage, "3 labels"},
+		{"CRP-23 another port", plain("reg.io:443"), nil, explain.StageImage, `port is "443"`},
+		{"CRP-23 another label", plain("r*.com"), nil, explain.StageImage, `"com" does not match "io"`},
+		{"CRP-23 another path", plain("reg.io/other"), nil, explain.StageImage, `does not begin with its path "/other"`},
+		{"CRP-23 CRP-28 no binary", plain("reg.io"), func(q *explain.Question) { q.BinDir = "/nonexistent" }, explain.StagePlugin, "plugin not found"},
+		{"CRP-23 CRP-8 no service account", required, func(q *explain.Question) { q.Pod.ServiceAccount = "" }, explain.StageAccount, "passed over without an error"},
+		{"CRP-23 another service account was given", required, func(q *explain.Question) { q.Account.Name = "other" }, explain.StageAccount, "not ns/other"},
+		{"CRP-23 CRP-7 a missing annotation", needy, nil, explain.StageAnnotations, "team.io/id"},
 		{"CRP-23 CRP-29 the audience is refused", required, func(q *explain.Question) {
 			q.Audience = func(context.Context, credprovider.AccountRef, string) error { return errors.New("no rule allows it") }
-		}, explain.GateToken, `audience "aud": no rule allows it`},
-		{"CRP-23 CRP-12 an annotation that is too long", required, func(q *explain.Question) { q.Account.Annotations["opt"] = strings.Repeat("v", 70000) }, explain.GateKey, "too long"},
+		}, explain.StageToken, `audience "aud": no rule allows it`},
+		{"CRP-23 CRP-12 an annotation that is too long", required, func(q *explain.Question) { q.Account.Annotations["opt"] = strings.Repeat("v", 70000) }, explain.StageKey, "too long"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := ask(c.provider, c.change)
 			step := last(t, r)
-			if r.Runs() || step.Gate != c.gate || step.Status != explain.Fail || !strings.Contains(step.Reason, c.reason) {
-				t.Errorf("last step = %+v, want %s with %q", step, c.gate, c.reason)
+			if r.Runs() || step.Stage != c.stage || step.Status != explain.StatusFail || !strings.Contains(step.Reason, c.reason) {
+				t.Errorf("last step = %+v, want %s with %q", step, c.stage, c.reason)
 			}
 			if !strings.Contains(r.String(), "no plugin is run") {
 				t.Errorf("report = %s", r)
@@ -96,7 +96,7 @@ func TestGatesThatStop(t *testing.T) {
 	}
 }
 
-func TestGatesThatPass(t *testing.T) {
+func TestStagesThatPass(t *testing.T) {
 	t.Run("CRP-23 what would be sent, redacted", func(t *testing.T) {
 		r := ask(forWorkload(credprovider.CacheByServiceAccount, true), nil)
 		if !r.Runs() || r.Image != "reg.io/team/app" {
@@ -118,16 +118,16 @@ func TestGatesThatPass(t *testing.T) {
 			t.Errorf("report = %s", r)
 		}
 	})
-	t.Run("CRP-23 what was not given is unknown, not failed", func(t *testing.T) {
+	t.Run("CRP-23 what was not given is inconclusive, not failed", func(t *testing.T) {
 		r := ask(forWorkload(credprovider.CacheByToken, true), func(q *explain.Question) { q.Account, q.Audience = nil, nil })
-		var unknown []explain.Gate
+		var open []explain.Stage
 		for _, step := range r.Providers[0].Steps {
-			if step.Status == explain.Unknown {
-				unknown = append(unknown, step.Gate)
+			if step.Status == explain.StatusInconclusive {
+				open = append(open, step.Stage)
 			}
 		}
-		if want := []explain.Gate{explain.GatePlugin, explain.GateAccount, explain.GateAnnotations, explain.GateToken}; !r.Runs() || !slices.Equal(unknown, want) {
-			t.Errorf("unknown = %v, want %v", unknown, want)
+		if want := []explain.Stage{explain.StagePlugin, explain.StageAccount, explain.StageAnnotations, explain.StageToken}; !r.Runs() || !slices.Equal(open, want) {
+			t.Errorf("inconclusive = %v, want %v", open, want)
 		}
 	})
 	t.Run("CRP-23 CRP-28 a binary that is there", func(t *testing.T) {
@@ -161,10 +161,10 @@ func TestGatesThatPass(t *testing.T) {
 func TestLint(t *testing.T) {
 	for pattern, want := range map[string]explain.Effect{
 		"*.registry.io": "", "reg.io": "", "reg.io/team/": "", "localhost:5000": "", "localhost": "", "[::1]:5000": "", "*:5000": "",
-		"*.registry.io/*": explain.NeverMatches, "https://reg.io": explain.NeverMatches, "reg.io/a:tag": explain.NeverMatches, "reg.io/a@sha256:1": explain.NeverMatches,
-		"reg.io/Team/": explain.NeverMatches, "GCR.io": explain.NeverMatches, "[::1]": explain.NeverMatches, "reg.io.": explain.NeverMatches, "index.docker.io": explain.NeverMatches,
-		"*": "", "k8s": explain.NeverMatches, "": explain.NeverMatches,
-		"gcr.io/proj": explain.MatchesMore, "reg.io?x=1": explain.MatchesMore, "user@reg.io": explain.MatchesMore, "reg.io:*": "",
+		"*.registry.io/*": explain.EffectNeverMatches, "https://reg.io": explain.EffectNeverMatches, "reg.io/a:tag": explain.EffectNeverMatches, "reg.io/a@sha256:1": explain.EffectNeverMatches,
+		"reg.io/Team/": explain.EffectNeverMatches, "GCR.io": explain.EffectNeverMatches, "[::1]": explain.EffectNeverMatches, "reg.io.": explain.EffectNeverMatches, "index.docker.io": explain.EffectNeverMatches,
+		"*": "", "k8s": explain.EffectNeverMatches, "": explain.EffectNeverMatches,
+		"gcr.io/proj": explain.EffectMatchesMore, "reg.io?x=1": explain.EffectMatchesMore, "user@reg.io": explain.EffectMatchesMore, "reg.io:*": "",
 	} {
 		t.Run("CRP-23 lint "+pattern, func(t *testing.T) {
 			warnings := explain.Lint(credprovider.Config{Providers: []credprovider.Provider{plain(pattern)}})
@@ -192,7 +192,7 @@ func TestLint(t *testing.T) {
 			return
 		}
 		for _, w := range explain.Lint(credprovider.Config{Providers: []credprovider.Provider{plain(pattern)}}) {
-			if w.Effect == explain.NeverMatches && p.Match(image.Repository) {
+			if w.Effect == explain.EffectNeverMatches && p.Match(image.Repository) {
 				t.Fatalf("%s, but it matches %q", w, image.Repository)
 			}
 		}
@@ -213,7 +213,7 @@ func Example() {
 	// image my.registry.io/app:1 is matched as my.registry.io/app
 	//
 	// provider team (providers[0])
-	//   pass     configuration    no rule is broken
-	//   FAIL     image            no pattern matches: "*.registry.io/*": its path "/*" is taken as text, and "/app" does not begin with it: leave the path away
+	//   pass         configuration    no rule is broken
+	//   fail         image            no pattern matches: "*.registry.io/*": its path "/*" is taken as text, and "/app" does not begin with it: remove the path
 	// no plugin is run: the pull has no credentials from providers
 }

@@ -13,10 +13,10 @@ type Effect string
 
 // The effects that Lint finds.
 const (
-	// NeverMatches: no normalised image matches.
-	NeverMatches Effect = "never matches"
-	// MatchesMore: images match that the text does not seem to mean.
-	MatchesMore Effect = "matches more"
+	// EffectNeverMatches: no normalised image matches.
+	EffectNeverMatches Effect = "never matches"
+	// EffectMatchesMore: images match that the text does not seem to mean.
+	EffectMatchesMore Effect = "matches more"
 )
 
 // Warning is a pattern that is legal and probably wrong.
@@ -60,13 +60,13 @@ func lint(text string) (Effect, string) {
 		return "", ""
 	}
 	if reason := neverReason(text, p); reason != "" {
-		return NeverMatches, reason
+		return EffectNeverMatches, reason
 	}
 	if strings.ContainsAny(text, "?#") || strings.Contains(text, "@") {
-		return MatchesMore, "user names, queries and fragments are dropped, and the rest is matched alone"
+		return EffectMatchesMore, "user names, queries and fragments are dropped, and the rest is matched alone"
 	}
 	if p.Path() != "" && !strings.HasSuffix(p.Path(), "/") {
-		return MatchesMore, fmt.Sprintf("a path is a prefix of text, so %q matches too; end it with \"/\" to mean the folder", p.Host()+p.Path()+"2")
+		return EffectMatchesMore, fmt.Sprintf("a path is a prefix of text, so %q matches too; end it with \"/\" to mean the directory", p.Host()+p.Path()+"2")
 	}
 	return "", ""
 }
@@ -77,9 +77,9 @@ func neverReason(text string, p credprovider.Pattern) string {
 	labels := strings.Split(host, ".")
 	switch {
 	case strings.HasPrefix(text, "https://"), strings.HasPrefix(text, "http://"):
-		return "a scheme is taken for the host; leave it away"
+		return "a scheme is taken for the host; remove it"
 	case strings.Contains(path, "*"):
-		return "a path is text, without wildcards; leave it away, or write its beginning"
+		return "a path is text, without wildcards; remove it, or write its beginning"
 	case strings.Contains(path, ":"), strings.Contains(path, "@"):
 		return "images are matched without tag and digest"
 	case strings.ToLower(path) != path:

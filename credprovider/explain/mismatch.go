@@ -27,7 +27,7 @@ func whyNot(p credprovider.Pattern, image string) string {
 		}
 	}
 	if strings.Contains(p.Path(), "*") {
-		return fmt.Sprintf("its path %q is taken as text, and %q does not begin with it: leave the path away", p.Path(), at.Path())
+		return fmt.Sprintf("its path %q is taken as text, and %q does not begin with it: remove the path", p.Path(), at.Path())
 	}
 	return fmt.Sprintf("%q does not begin with its path %q", at.Path(), p.Path())
 }

@@ -8,55 +8,55 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
 
-// Status is what a gate said.
+// Status is the outcome of a stage.
 type Status string
 
-// The answers of a gate.
+// The outcomes of a stage.
 const (
-	// Pass: on to the next gate.
-	Pass Status = "pass"
-	// Fail: the provider gives no credentials.
-	Fail Status = "FAIL"
-	// Unknown: what the gate needs was not given.
-	Unknown Status = "unknown"
+	// StatusPass: the lookup goes on to the next stage.
+	StatusPass Status = "pass"
+	// StatusFail: the provider gives no credentials.
+	StatusFail Status = "fail"
+	// StatusInconclusive: what the stage needs was not given.
+	StatusInconclusive Status = "inconclusive"
 )
 
-// Gate is a condition for a plugin to be run.
-type Gate string
+// Stage is one of the conditions under which a plugin is run.
+type Stage string
 
-// The gates, in the order in which a lookup goes through them.
+// The stages, in the order in which a lookup goes through them.
 const (
-	// GateConfig: the provider breaks no rule.
-	GateConfig Gate = "configuration"
-	// GateImage: one of its patterns matches.
-	GateImage Gate = "image"
-	// GatePlugin: its executable is there.
-	GatePlugin Gate = "plugin"
-	// GateAccount: the pod has the service account that it wants.
-	GateAccount Gate = "service account"
-	// GateAnnotations: the service account has the annotations that it wants.
-	GateAnnotations Gate = "annotations"
-	// GateToken: the node may have a token with its audience.
-	GateToken Gate = "token"
-	// GateKey: the cache key can be made.
-	GateKey Gate = "cache key"
+	// StageConfig: the provider breaks no rule.
+	StageConfig Stage = "configuration"
+	// StageImage: one of its patterns matches.
+	StageImage Stage = "image"
+	// StagePlugin: its executable is there.
+	StagePlugin Stage = "plugin"
+	// StageAccount: the pod has the service account that it wants.
+	StageAccount Stage = "service account"
+	// StageAnnotations: the service account has the annotations that it wants.
+	StageAnnotations Stage = "annotations"
+	// StageToken: the node may have a token with its audience.
+	StageToken Stage = "token"
+	// StageKey: the cache key can be made.
+	StageKey Stage = "cache key"
 )
 
-// Step is one gate of one provider.
+// Step is one stage of one provider.
 type Step struct {
-	Gate   Gate   `json:"gate"`
+	Stage  Stage  `json:"stage"`
 	Status Status `json:"status"`
 	// Reason says why, in one line.
 	Reason string `json:"reason"`
 }
 
-// Trace is the way of one provider: its gates up to the first that fails.
+// Trace is the way of one provider: its stages up to the first that fails.
 type Trace struct {
 	Provider string `json:"provider"`
 	// Origin is where the provider was read.
 	Origin string `json:"origin"`
 	Steps  []Step `json:"steps"`
-	// Runs is set when no gate failed: the plugin is run unless its answer is cached.
+	// Runs is set when no stage failed: the plugin is run unless its answer is cached.
 	Runs bool `json:"runs"`
 	// Request is what the plugin would be sent, with the token redacted; nil unless Runs.
 	Request *credprovider.Request `json:"request,omitempty"`
@@ -107,12 +107,12 @@ func (t Trace) write(b *strings.Builder) {
 	line(b, "")
 	line(b, fmt.Sprintf("provider %s (%s)", t.Provider, t.Origin))
 	for _, step := range t.Steps {
-		line(b, fmt.Sprintf("  %-8s %-16s %s", step.Status, step.Gate, step.Reason))
+		line(b, fmt.Sprintf("  %-12s %-16s %s", step.Status, step.Stage, step.Reason))
 	}
 	if t.Request == nil {
 		return
 	}
-	sends := "  sends    image=" + t.Request.Image
+	sends := "  sends        image=" + t.Request.Image
 	if !t.Request.ServiceAccountToken.IsEmpty() {
 		sends += fmt.Sprintf(" token=%v", t.Request.ServiceAccountToken)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
 	"github.com/lanyard-dev/lanyard/credprovider/pluginsdk/check"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // ecrBinary is the file name of the plugin of k8s.io/cloud-provider-aws v1.37.0, cmd/ecr-credential-provider.
@@ -55,12 +56,12 @@ func TestRealECRPlugin(t *testing.T) {
 	const image = "123456789012.dkr.ecr.us-east-1.amazonaws.com/team/app"
 	env := func(endpoint string) []credprovider.EnvVar {
 		return []credprovider.EnvVar{
-			{Name: "AWS_ENDPOINT_URL", Value: endpoint},
-			{Name: "AWS_ACCESS_KEY_ID", Value: "dummy"},
-			{Name: "AWS_SECRET_ACCESS_KEY", Value: "dummy"},
-			{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
-			{Name: "AWS_REGION", Value: "us-east-1"},
-			{Name: "AWS_MAX_ATTEMPTS", Value: "1"},
+			{Name: "AWS_ENDPOINT_URL", Value: redact.New(endpoint)},
+			{Name: "AWS_ACCESS_KEY_ID", Value: redact.New("dummy")},
+			{Name: "AWS_SECRET_ACCESS_KEY", Value: redact.New("dummy")},
+			{Name: "AWS_EC2_METADATA_DISABLED", Value: redact.New("true")},
+			{Name: "AWS_REGION", Value: redact.New("us-east-1")},
+			{Name: "AWS_MAX_ATTEMPTS", Value: redact.New("1")},
 		}
 	}
 	find := func(version string) *plugin.Plugin {
@@ -75,7 +76,7 @@ func TestRealECRPlugin(t *testing.T) {
 		if err != nil {
 			var failed *plugin.Error
 			errors.As(err, &failed)
-			t.Fatalf("Run = %v: %s", err, failed.Stderr)
+			t.Fatalf("Run = %v: %s", err, failed.Stderr.Reveal())
 		}
 		found := credprovider.Credentials(image, credprovider.NewKeyring(ecrBinary, nil, response.Auth))
 		if len(found) != 1 || found[0].Username != "AWS" || found[0].Password.Reveal() != "pw123" || response.CacheKeyType != credprovider.KeyRegistry {
@@ -85,8 +86,8 @@ func TestRealECRPlugin(t *testing.T) {
 	t.Run("CRP-5 it refuses v1beta1, and the reason is in a field", func(t *testing.T) {
 		_, err := find(credprovider.V1beta1).Run(context.Background(), credprovider.Request{APIVersion: credprovider.V1beta1, Image: image})
 		var failed *plugin.Error
-		if !errors.As(err, &failed) || failed.Kind != plugin.ErrExit || failed.ExitCode != 1 || !strings.Contains(string(failed.Stderr), "not supported") {
-			t.Errorf("Run = %v, %q", err, failed.Stderr)
+		if !errors.As(err, &failed) || failed.Kind != plugin.ErrExit || failed.ExitCode != 1 || !strings.Contains(string(failed.Stderr.Reveal()), "not supported") {
+			t.Errorf("Run = %v, %q", err, failed.Stderr.Reveal())
 		}
 	})
 	t.Run("CRP-34 it passes the check", func(t *testing.T) {
@@ -99,7 +100,7 @@ func TestRealECRPlugin(t *testing.T) {
 		away := fakeECR(t)
 		away.Close()
 		r := check.Run(context.Background(), filepath.Join(dir, ecrBinary), check.Options{Image: image, Env: env(away.URL)})
-		if r.Outcome() != check.Inconclusive {
+		if r.Outcome() != check.StatusInconclusive {
 			t.Errorf("report:\n%s", r)
 		}
 	})

@@ -47,8 +47,8 @@ type Error struct {
 	// ExitCode is the exit code with ErrExit, and -1 otherwise or after a signal.
 	ExitCode int
 	// Stderr is the end of what the plugin wrote to standard error, at most 4 KiB, with the request's token cut out. It is the
-	// plugin's own text: passwords that it prints are in it. It is in no other form of the error.
-	Stderr []byte
+	// plugin's own text, and contains the passwords that it prints, so it is shown by Reveal only.
+	Stderr redact.Bytes
 	// Err is the cause; it may be nil.
 	Err error
 }
@@ -65,9 +65,6 @@ func (e *Error) Error() string {
 	}
 	return text
 }
-
-// GoString returns the text of Error, so that %#v does not print what the plugin wrote.
-func (e *Error) GoString() string { return e.Error() }
 
 // Unwrap returns Kind and, when there is one, Err.
 func (e *Error) Unwrap() []error {
@@ -107,13 +104,13 @@ func (p *Plugin) runError(request credprovider.Request, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &exit):
-		e.Kind, e.ExitCode, e.Stderr = ErrExit, exit.Code, exit.Stderr.Reveal()
+		e.Kind, e.ExitCode, e.Stderr = ErrExit, exit.Code, exit.Stderr
 	case errors.As(err, &timeout):
-		e.Kind, e.Stderr = ErrTimeout, timeout.Stderr.Reveal()
+		e.Kind, e.Stderr = ErrTimeout, timeout.Stderr
 	case errors.As(err, &cancelled):
-		e.Kind, e.Stderr = ErrCancelled, cancelled.Stderr.Reveal()
+		e.Kind, e.Stderr = ErrCancelled, cancelled.Stderr
 	case errors.As(err, &large):
-		e.Kind, e.Stderr = ErrOutputTooLarge, large.Stderr.Reveal()
+		e.Kind, e.Stderr = ErrOutputTooLarge, large.Stderr
 	case errors.As(err, &lookup) && errors.Is(err, pluginexec.ErrNotFound):
 		e.Kind = ErrMissing
 	case errors.As(err, &lookup):
@@ -123,7 +120,7 @@ func (p *Plugin) runError(request credprovider.Request, err error) *Error {
 	return e
 }
 
-func (p *Plugin) decodeError(request credprovider.Request, stderr []byte, err error) *Error {
+func (p *Plugin) decodeError(request credprovider.Request, stderr redact.Bytes, err error) *Error {
 	kind := ErrInvalidResponse
 	switch {
 	case errors.Is(err, credprovider.ErrVersion):
@@ -140,16 +137,16 @@ func (p *Plugin) decodeError(request credprovider.Request, stderr []byte, err er
 const minScrub = 8 // bytes
 
 // scrub returns stderr without the token, and without its end where the text begins in the middle of it.
-func scrub(stderr []byte, token redact.Text) []byte {
-	if token.IsEmpty() || len(stderr) == 0 {
+func scrub(stderr redact.Bytes, token redact.Text) redact.Bytes {
+	if token.IsEmpty() || stderr.IsEmpty() {
 		return stderr
 	}
 	secret := []byte(token.Reveal())
-	stderr = bytes.ReplaceAll(stderr, secret, []byte(token.String()))
+	text := bytes.ReplaceAll(stderr.Reveal(), secret, []byte(redact.Mark))
 	for rest := secret; len(rest) >= minScrub; rest = rest[1:] {
-		if after, found := bytes.CutPrefix(stderr, rest); found {
-			return append([]byte(token.String()), after...)
+		if after, found := bytes.CutPrefix(text, rest); found {
+			return redact.NewBytes(append([]byte(redact.Mark), after...))
 		}
 	}
-	return stderr
+	return redact.NewBytes(text)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 const answer = `{"kind":"CredentialProviderResponse","apiVersion":"credentialprovider.kubelet.k8s.io/v1","cacheKeyType":"Image"}`
@@ -74,7 +75,7 @@ func TestFaults(t *testing.T) {
 	t.Run("CRP-5 exit code and stderr are fields", func(t *testing.T) {
 		_, err := script(t, "echo why >&2; exit 3", nil).Run(context.Background(), request())
 		var e *plugin.Error
-		if !errors.As(err, &e) || e.ExitCode != 3 || string(e.Stderr) != "why\n" {
+		if !errors.As(err, &e) || e.ExitCode != 3 || string(e.Stderr.Reveal()) != "why\n" {
 			t.Errorf("Run = %#v", err)
 		}
 	})
@@ -105,9 +106,9 @@ func TestFaults(t *testing.T) {
 	t.Run("CRP-5 arguments as they are, the configured environment over the host's", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		p := script(t, `printf '%s|' "$@" "$HOST" "$BOTH" > "$OUT"; echo '`+answer+"'", func(c *credprovider.Provider, o *plugin.Options) {
-			c.Args = []string{"a b", "$HOME", "*", ""}
-			c.Env = []credprovider.EnvVar{{Name: "BOTH", Value: "first"}, {Name: "BOTH", Value: "config"}, {Name: "OUT", Value: out}}
-			o.Env = []string{"HOST=host", "BOTH=host"}
+			c.Args = redact.Texts("a b", "$HOME", "*", "")
+			c.Env = []credprovider.EnvVar{{Name: "BOTH", Value: redact.New("first")}, {Name: "BOTH", Value: redact.New("config")}, {Name: "OUT", Value: redact.New(out)}}
+			o.Env = redact.Texts("HOST=host", "BOTH=host")
 		})
 		if _, err := p.Run(context.Background(), request()); err != nil {
 			t.Fatal(err)
@@ -119,7 +120,7 @@ func TestFaults(t *testing.T) {
 	t.Run("CRP-22 the token is in no argument and no environment", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		p := script(t, `env > "$OUT"; printf '%s ' "$0" "$@" >> "$OUT"; cat > "$OUT.stdin"; echo '`+answer+"'", func(c *credprovider.Provider, _ *plugin.Options) {
-			c.Env = []credprovider.EnvVar{{Name: "OUT", Value: out}}
+			c.Env = []credprovider.EnvVar{{Name: "OUT", Value: redact.New(out)}}
 		})
 		if _, err := p.Run(context.Background(), request()); err != nil {
 			t.Fatal(err)
@@ -136,8 +137,8 @@ func TestFaults(t *testing.T) {
 		body := `read -r line; token=${line#*serviceAccountToken\":\"}; token=${token%%\"*}; printf '%s' "$token" >&2; head -c 4070 /dev/zero | tr '\0' . >&2; exit 1`
 		_, err := script(t, body, nil).Run(context.Background(), request())
 		var e *plugin.Error
-		if !errors.As(err, &e) || len(e.Stderr) == 0 || bytes.Contains(e.Stderr, []byte("c2lnbmF0dXJl")) || !bytes.HasPrefix(e.Stderr, []byte("[redacted]")) {
-			t.Fatalf("stderr = %.60q", e.Stderr)
+		if !errors.As(err, &e) || bytes.Contains(e.Stderr.Reveal(), []byte("c2lnbmF0dXJl")) || !bytes.HasPrefix(e.Stderr.Reveal(), []byte("[redacted]")) {
+			t.Fatalf("stderr = %.60q", e.Stderr.Reveal())
 		}
 	})
 	t.Run("CRP-18 one binary under several names", func(t *testing.T) {

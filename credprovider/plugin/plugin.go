@@ -28,9 +28,10 @@ type Options struct {
 	Timeout time.Duration
 	// MaxOutput is the largest answer in bytes; zero is DefaultMaxOutput.
 	MaxOutput int64
-	// Env is the environment that the configured entries are added to, as NAME=VALUE; nil is that of this process.
-	Env []string
-	// Stderr receives what plugins write to standard error while they run, unchanged; it may hold secrets. Nil is nobody.
+	// Env is the environment that the configured entries are added to, one NAME=VALUE each; nil is that of this process.
+	Env []redact.Text
+	// Stderr receives what plugins write to standard error while they run, unchanged: it may contain secrets. If nil, it is
+	// discarded.
 	Stderr io.Writer
 }
 
@@ -38,7 +39,7 @@ type Options struct {
 type Plugin struct {
 	config  credprovider.Provider
 	path    string
-	env     []string
+	env     []redact.Text
 	options Options
 }
 
@@ -61,13 +62,12 @@ func Find(config credprovider.Provider, binDir string, options Options) (*Plugin
 	if options.MaxOutput <= 0 {
 		options.MaxOutput = DefaultMaxOutput
 	}
-	base := options.Env
-	if base == nil {
-		base = os.Environ()
+	env := slices.Clone(options.Env)
+	if env == nil {
+		env = redact.Texts(os.Environ()...)
 	}
-	env := slices.Clone(base)
 	for _, e := range config.Env {
-		env = append(env, e.Name+"="+e.Value)
+		env = append(env, redact.New(e.Name+"="+e.Value.Reveal()))
 	}
 	return &Plugin{config: config, path: path, env: env, options: options}, nil
 }
@@ -101,9 +101,6 @@ func (p *Plugin) Path() string { return p.path }
 // String returns the name and the path, and nothing of the environment.
 func (p *Plugin) String() string { return fmt.Sprintf("plugin %q at %q", p.config.Name, p.path) }
 
-// GoString returns what String returns.
-func (p *Plugin) GoString() string { return p.String() }
-
 // Run starts the executable, hands it the request on standard input, and returns its answer. The request's version must be the
 // provider's. The process group is killed at the time limit, when ctx ends, and when the answer is too large; a
 // grandchild that keeps the output open does not hold the run.
@@ -120,7 +117,7 @@ func (p *Plugin) Run(ctx context.Context, request credprovider.Request) (credpro
 		return credprovider.Response{}, p.fail(request, ErrVersion, err)
 	}
 	result, err := pluginexec.Run(ctx, pluginexec.Command{
-		Path: p.path, Args: redact.Texts(p.config.Args...), Env: redact.Texts(p.env...), Stdin: redact.NewBytes(input), Stderr: p.options.Stderr,
+		Path: p.path, Args: p.config.Args, Env: p.env, Stdin: redact.NewBytes(input), Stderr: p.options.Stderr,
 		Timeout: p.options.Timeout, MaxStdout: p.options.MaxOutput,
 	})
 	if err != nil {
@@ -128,7 +125,7 @@ func (p *Plugin) Run(ctx context.Context, request credprovider.Request) (credpro
 	}
 	response, err := credprovider.DecodeResponse(result.Stdout.Reveal(), p.config.APIVersion)
 	if err != nil {
-		return credprovider.Response{}, p.decodeError(request, result.Stderr.Reveal(), err)
+		return credprovider.Response{}, p.decodeError(request, result.Stderr, err)
 	}
 	if err := Check(p.config, request, response, p.options.MaxOutput); err != nil {
 		return credprovider.Response{}, err

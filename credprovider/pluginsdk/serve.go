@@ -67,8 +67,8 @@ func Serve(ctx context.Context, handler Handler, in io.Reader, out, problems io.
 	return ExitOK
 }
 
-// ErrRequestTooLarge is the error of a request over MaxRequestBytes.
-var ErrRequestTooLarge = errors.New("request too large")
+// errTooLarge is the error of a request over MaxRequestBytes.
+var errTooLarge = errors.New("request too large")
 
 func read(in io.Reader) (credprovider.Request, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxRequestBytes+1))
@@ -76,7 +76,7 @@ func read(in io.Reader) (credprovider.Request, error) {
 	case err != nil:
 		return credprovider.Request{}, err
 	case len(data) > MaxRequestBytes:
-		return credprovider.Request{}, fmt.Errorf("%w: the limit is %d bytes", ErrRequestTooLarge, MaxRequestBytes)
+		return credprovider.Request{}, fmt.Errorf("%w: the limit is %d bytes", errTooLarge, MaxRequestBytes)
 	}
 	return credprovider.DecodeRequest(data)
 }

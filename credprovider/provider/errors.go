@@ -66,7 +66,7 @@ var (
 // scrubbed is an error of a Runner that quotes the token. It matches what the error matches, and is shown without the token.
 type scrubbed struct {
 	text string
-	err  error
+	err  func() error // behind a function, which fmt does not follow
 }
 
 // scrub returns err, or err without the token when its text holds it.
@@ -74,16 +74,13 @@ func scrub(err error, token redact.Text) error {
 	if token.IsEmpty() || !strings.Contains(err.Error(), token.Reveal()) {
 		return err
 	}
-	return &scrubbed{text: strings.ReplaceAll(err.Error(), token.Reveal(), token.String()), err: err}
+	return &scrubbed{text: strings.ReplaceAll(err.Error(), token.Reveal(), redact.Mark), err: func() error { return err }}
 }
 
 func (e *scrubbed) Error() string { return e.text }
 
-// GoString returns the text of Error, so that %#v does not print the token.
-func (e *scrubbed) GoString() string { return e.text }
-
 // Is and As stand in for Unwrap, which a logger may walk to the text with the token. Who asks As for a type gets the
 // Runner's own error, with the text that the Runner gave it.
-func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
+func (e *scrubbed) Is(target error) bool { return errors.Is(e.err(), target) }
 
-func (e *scrubbed) As(target any) bool { return errors.As(e.err, target) }
+func (e *scrubbed) As(target any) bool { return errors.As(e.err(), target) }

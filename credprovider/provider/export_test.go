@@ -1,6 +1,9 @@
 package provider
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // AwaitWaiters returns when n callers wait for the runs of the pool's providers. It lets a test end a run knowing who
 // has joined it, which no behaviour seen from outside tells.
@@ -21,3 +24,14 @@ func waiters(p *Pool) int {
 	}
 	return sum
 }
+
+// TokenCache is the cache of a pool's tokens.
+type TokenCache = tokenCache
+
+// NewTokenCache lets tests look at the cache alone.
+func NewTokenCache(source TokenSource, now func() time.Time, limit int) *TokenCache {
+	return newTokenCache(source, now, limit)
+}
+
+// Len returns the number of tokens that are kept, those that have expired since included.
+func (c *tokenCache) Len() int { return c.tokens.len() }

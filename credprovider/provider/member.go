@@ -159,9 +159,9 @@ func (m *member) measured(ctx context.Context, request credprovider.Request) (cr
 		return credprovider.Response{}, context.Cause(ctx)
 	}
 	defer func() { <-m.turns }()
-	start := m.pool.clock.Now()
+	start := m.pool.now()
 	response, err := m.runner.Run(ctx, request)
-	m.pool.recorder.PluginDuration(m.config.Name, m.pool.clock.Now().Sub(start))
+	m.pool.recorder.PluginDuration(m.config.Name, m.pool.now().Sub(start))
 	if err == nil {
 		err = plugin.Check(m.config, request, response, m.pool.maxAnswer)
 	} else {
@@ -181,7 +181,7 @@ func (m *member) keep(key credprovider.CacheKey, keyring *credprovider.Keyring, 
 	if *duration <= 0 {
 		return false
 	}
-	now := m.pool.clock.Now()
+	now := m.pool.now()
 	m.answers.put(key, keyring, now.Add(time.Duration(*duration)), now)
 	return true
 }
@@ -196,7 +196,7 @@ func (m *member) cachedWithoutAccount(image string) (*credprovider.Keyring, bool
 
 // cached looks for an answer for the image, then for its registry, then for all.
 func (m *member) cached(image, account string) (*credprovider.Keyring, bool) {
-	now := m.pool.clock.Now()
+	now := m.pool.now()
 	for _, keyType := range [...]credprovider.CacheKeyType{credprovider.KeyImage, credprovider.KeyRegistry, credprovider.KeyGlobal} {
 		base, err := credprovider.BaseKey(keyType, image)
 		if err != nil {

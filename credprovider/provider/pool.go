@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/configfile"
@@ -24,14 +25,15 @@ type Options struct {
 	Gates credprovider.Gates
 	// Accounts finds service accounts; required when a provider has tokenAttributes.
 	Accounts AccountSource
-	// Tokens mints tokens; required when a provider has tokenAttributes. Its tokens are kept in a [TokenCache] of the pool.
+	// Tokens mints tokens; required when a provider has tokenAttributes. The pool keeps its tokens by pod UID, service
+	// account (namespace, name and UID) and audience, until 80% of their life or 24 hours have passed.
 	Tokens TokenSource
 	// Plugin are the bounds of the plugins that [Open] finds. Its MaxOutput bounds the answers of any [Runner], see
 	// [plugin.Check].
 	Plugin plugin.Options
-	// Clock tells the time; nil is the system's.
-	Clock Clock
-	// Recorder takes measurements; nil is nobody.
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Recorder takes measurements. If nil, they are discarded.
 	Recorder Recorder
 	// MaxAnswers is how many answers of one provider are kept; zero is DefaultMaxAnswers.
 	MaxAnswers int
@@ -47,8 +49,8 @@ type Pool struct {
 	matcher  *credprovider.Matcher
 	members  []*member
 	accounts AccountSource
-	tokens   *TokenCache
-	clock    Clock
+	tokens   *tokenCache
+	now      func() time.Time
 	recorder Recorder
 	// maxAnswer is the largest answer in bytes.
 	maxAnswer int64
@@ -91,15 +93,15 @@ func New(config credprovider.Config, runners []Runner, options Options) (*Pool, 
 	if len(runners) != len(config.Providers) {
 		return nil, fmt.Errorf("%d runners for %d providers", len(runners), len(config.Providers))
 	}
-	pool := &Pool{accounts: options.Accounts, clock: options.Clock, recorder: options.Recorder, maxAnswer: options.Plugin.MaxOutput}
-	if pool.clock == nil {
-		pool.clock = systemClock{}
+	pool := &Pool{accounts: options.Accounts, now: options.Now, recorder: options.Recorder, maxAnswer: options.Plugin.MaxOutput}
+	if pool.now == nil {
+		pool.now = time.Now
 	}
 	if pool.recorder == nil {
 		pool.recorder = silentRecorder{}
 	}
 	if options.Tokens != nil {
-		pool.tokens = NewTokenCache(options.Tokens, pool.clock, options.MaxTokens)
+		pool.tokens = newTokenCache(options.Tokens, pool.now, options.MaxTokens)
 	}
 	return pool, pool.enlist(config.Providers, runners, options)
 }

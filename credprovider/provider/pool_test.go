@@ -14,6 +14,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestAsToday(t *testing.T) {
@@ -418,7 +419,7 @@ func TestNoSecretAnywhere(t *testing.T) {
 		} {
 			p := w.provide(name, "*.io", script)
 			if name == "echoes" {
-				p.Env = append(p.Env, credprovider.EnvVar{Name: "ECHO", Value: "1"})
+				p.Env = append(p.Env, credprovider.EnvVar{Name: "ECHO", Value: redact.New("1")})
 			}
 			withToken(p, credprovider.CacheByServiceAccount, true)
 		}
@@ -437,7 +438,7 @@ func TestNoSecretAnywhere(t *testing.T) {
 		for _, one := range err.(interface{ Unwrap() []error }).Unwrap() {
 			shown += fmt.Sprintf("%v %+v %#v", one, one, one)
 			if errors.As(one, &failed) {
-				shown += string(failed.Stderr)
+				shown += string(failed.Stderr.Reveal())
 			}
 		}
 		for _, secret := range []string{"secret-token", password} {

@@ -65,15 +65,6 @@ type Recorder interface {
 	ConfigInfo(hash string)
 }
 
-// Clock tells the time.
-type Clock interface {
-	Now() time.Time
-}
-
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
 type silentRecorder struct{}
 
 func (silentRecorder) PluginError(string)                   {}

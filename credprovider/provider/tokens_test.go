@@ -28,7 +28,7 @@ func TestTokenCache(t *testing.T) {
 	}
 	t.Run("CRP-15 kept by pod UID, account and audience", func(t *testing.T) {
 		w := newWorld(t)
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		requests := []provider.TokenRequest{tokenFor("p1", "a"), tokenFor("p2", "a"), tokenFor("p1", "b")}
 		for _, change := range []func(*credprovider.AccountRef){
 			func(a *credprovider.AccountRef) { a.UID = "other" }, func(a *credprovider.AccountRef) { a.Name = "other" }, func(a *credprovider.AccountRef) { a.Namespace = "other" },
@@ -50,7 +50,7 @@ func TestTokenCache(t *testing.T) {
 	t.Run("CRP-15 replaced after 24 hours however long it would live", func(t *testing.T) {
 		w := newWorld(t)
 		w.life = 1000 * time.Hour
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		first := get(t, c, tokenFor("p", "a"))
 		w.pass(24*time.Hour - time.Second)
 		if get(t, c, tokenFor("p", "a")) != first {
@@ -63,7 +63,7 @@ func TestTokenCache(t *testing.T) {
 	})
 	t.Run("CRP-15 CRP-29 an old token serves while the API server is away, until it expires", func(t *testing.T) {
 		w := newWorld(t)
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		first := get(t, c, tokenFor("p", "a"))
 		w.tokenErr = errors.New("away")
 		w.pass(50 * time.Minute)
@@ -77,7 +77,7 @@ func TestTokenCache(t *testing.T) {
 	})
 	t.Run("CRP-15 bounded: what ends first goes first", func(t *testing.T) {
 		w := newWorld(t)
-		c := provider.NewTokenCache(w, w, 2)
+		c := provider.NewTokenCache(w, w.Now, 2)
 		get(t, c, tokenFor("p1", "a"))
 		w.pass(time.Minute)
 		get(t, c, tokenFor("p2", "a"))
@@ -89,7 +89,7 @@ func TestTokenCache(t *testing.T) {
 	})
 	t.Run("CRP-15 the tokens of a pod that is gone are dropped", func(t *testing.T) {
 		w := newWorld(t)
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		for _, uid := range []string{"p1", "p2"} {
 			get(t, c, tokenFor(uid, "a"))
 			get(t, c, tokenFor(uid, "b"))
@@ -102,7 +102,7 @@ func TestTokenCache(t *testing.T) {
 	t.Run("CRP-15 a token without an end is not kept", func(t *testing.T) {
 		w := newWorld(t)
 		w.life = 0
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		get(t, c, tokenFor("p", "a"))
 		if c.Len() != 0 {
 			t.Errorf("%d kept, want none", c.Len())
@@ -110,7 +110,7 @@ func TestTokenCache(t *testing.T) {
 	})
 	t.Run("CRP-22 a cache prints without its tokens", func(t *testing.T) {
 		w := newWorld(t)
-		c := provider.NewTokenCache(w, w, 0)
+		c := provider.NewTokenCache(w, w.Now, 0)
 		token, err := c.Token(ctx, tokenFor("p", "a"))
 		if err != nil {
 			t.Fatal(err)

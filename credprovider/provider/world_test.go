@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/configfile"
 	"github.com/lanyard-dev/lanyard/credprovider/provider"
 	"github.com/lanyard-dev/lanyard/redact"
 )
@@ -110,10 +110,10 @@ func (w *world) provide(name, match, script string, env ...string) *credprovider
 	}
 	p := credprovider.Provider{
 		Name: name, MatchImages: []string{match}, APIVersion: credprovider.V1, DefaultCacheDuration: credprovider.NewDuration(10 * time.Minute),
-		Env: []credprovider.EnvVar{{Name: "RUNS", Value: w.runsFile()}},
+		Env: []credprovider.EnvVar{{Name: "RUNS", Value: redact.New(w.runsFile())}},
 	}
 	for i := 0; i < len(env); i += 2 {
-		p.Env = append(p.Env, credprovider.EnvVar{Name: env[i], Value: env[i+1]})
+		p.Env = append(p.Env, credprovider.EnvVar{Name: env[i], Value: redact.New(env[i+1])})
 	}
 	w.config.Providers = append(w.config.Providers, p)
 	return &w.config.Providers[len(w.config.Providers)-1]
@@ -127,7 +127,7 @@ func withToken(p *credprovider.Provider, cacheType credprovider.TokenCacheType, 
 
 func (w *world) options() provider.Options {
 	return provider.Options{
-		Gates: credprovider.Gates{ServiceAccountTokens: true}, Accounts: w, Tokens: w, Clock: w, Recorder: w,
+		Gates: credprovider.Gates{ServiceAccountTokens: true}, Accounts: w, Tokens: w, Now: w.Now, Recorder: w,
 	}
 }
 
@@ -144,7 +144,7 @@ func (w *world) open() *provider.Pool {
 func (w *world) configFile() string {
 	w.t.Helper()
 	w.config.Kind, w.config.APIVersion = credprovider.ConfigKind, credprovider.ConfigV1
-	data, err := json.Marshal(w.config)
+	data, err := configfile.Encode(w.config)
 	if err != nil {
 		w.t.Fatal(err)
 	}

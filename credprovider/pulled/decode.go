@@ -30,8 +30,8 @@ type intent struct {
 	Image      string `json:"image"`
 }
 
-// DecodeIntent returns the image of the intent in data. Every error is ErrCorrupt.
-func DecodeIntent(data []byte) (string, error) {
+// decodeIntent returns the image of the intent in data. Every error is ErrCorrupt.
+func decodeIntent(data []byte) (string, error) {
 	var i intent
 	if err := decode(data, intentKind, &i, func() (string, string) { return i.Kind, i.APIVersion }); err != nil {
 		return "", err
@@ -47,7 +47,7 @@ func decode(data []byte, wantKind string, into any, header func() (kind, version
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	kind, version := header()
-	if kind != wantKind || (version != V1beta1 && version != V1alpha1) {
+	if kind != wantKind || (version != v1beta1 && version != v1alpha1) {
 		return fmt.Errorf("%w: %q in %q is not a %s", ErrCorrupt, kind, version, wantKind)
 	}
 	return nil

@@ -17,8 +17,8 @@ const (
 	filePrefix = "sha256-"
 	tempSuffix = ".tmp"
 
-	// MaxRecordBytes is the largest record that is read.
-	MaxRecordBytes = 4 << 20 // 4 MiB
+	// maxRecordBytes is the largest record that is read.
+	maxRecordBytes = 4 << 20 // 4 MiB
 )
 
 // folder holds one file for a name: crash-safe, because a file is whole and on the disk before it gets its name.
@@ -38,9 +38,9 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, MaxRecordBytes+1))
-	if err == nil && len(data) > MaxRecordBytes {
-		err = fmt.Errorf("%w: %q has more than %d bytes", ErrCorrupt, path, MaxRecordBytes)
+	data, err := io.ReadAll(io.LimitReader(file, maxRecordBytes+1))
+	if err == nil && len(data) > maxRecordBytes {
+		err = fmt.Errorf("%w: %q has more than %d bytes", ErrCorrupt, path, maxRecordBytes)
 	}
 	return data, err
 }

@@ -14,17 +14,17 @@ type PolicyName string
 
 // The policies of KEP-2535.
 const (
-	// NeverVerify: an image on the node is anybody's.
-	NeverVerify PolicyName = "NeverVerify"
-	// NeverVerifyPreloaded: images that the kubelet did not pull are. The default.
-	NeverVerifyPreloaded PolicyName = "NeverVerifyPreloadedImages"
-	// NeverVerifyAllowlisted: images on a list are.
-	NeverVerifyAllowlisted PolicyName = "NeverVerifyAllowlistedImages"
-	// AlwaysVerify: none is.
-	AlwaysVerify PolicyName = "AlwaysVerify"
+	// PolicyNeverVerify: every pod may use every image on the node.
+	PolicyNeverVerify PolicyName = "NeverVerify"
+	// PolicyNeverVerifyPreloaded: every pod may use the images that the kubelet did not pull. The default.
+	PolicyNeverVerifyPreloaded PolicyName = "NeverVerifyPreloadedImages"
+	// PolicyNeverVerifyAllowlisted: every pod may use the images on a list.
+	PolicyNeverVerifyAllowlisted PolicyName = "NeverVerifyAllowlistedImages"
+	// PolicyAlwaysVerify: a pod must prove access to every image.
+	PolicyAlwaysVerify PolicyName = "AlwaysVerify"
 )
 
-// Policy says for which images access is checked. The zero value is NeverVerifyPreloaded. It is immutable.
+// Policy says for which images access is checked. The zero value is PolicyNeverVerifyPreloaded. It is immutable.
 type Policy struct {
 	name     PolicyName
 	exact    []string
@@ -34,15 +34,15 @@ type Policy struct {
 // ErrPolicy is the condition of a policy that does not exist, or of a list that cannot be read.
 var ErrPolicy = errors.New("image pull policy")
 
-// NewPolicy returns a policy; an empty name is the default. The allowlist counts with NeverVerifyAllowlisted only: an entry is an
-// image without tag and digest, or a prefix that ends in "/*". Errors are ErrPolicy, with the entry and its rule.
+// NewPolicy returns a policy; an empty name is the default. The allowlist counts only with PolicyNeverVerifyAllowlisted: an entry
+// is an image without tag and digest, or a prefix that ends in "/*". Errors are ErrPolicy, with the entry and its rule.
 func NewPolicy(name PolicyName, allowlist []string) (Policy, error) {
 	p := Policy{name: name}
 	switch name {
 	case "":
-		p.name = NeverVerifyPreloaded
-	case NeverVerify, NeverVerifyPreloaded, AlwaysVerify:
-	case NeverVerifyAllowlisted:
+		p.name = PolicyNeverVerifyPreloaded
+	case PolicyNeverVerify, PolicyNeverVerifyPreloaded, PolicyAlwaysVerify:
+	case PolicyNeverVerifyAllowlisted:
 		for _, entry := range allowlist {
 			if err := p.allow(entry); err != nil {
 				return Policy{}, err
@@ -77,11 +77,11 @@ func (p *Policy) allow(entry string) error {
 // verifies reports whether a holder must prove access to image.
 func (p Policy) verifies(image string, pulledHere bool) bool {
 	switch p.name {
-	case NeverVerify:
+	case PolicyNeverVerify:
 		return false
-	case AlwaysVerify:
+	case PolicyAlwaysVerify:
 		return true
-	case NeverVerifyAllowlisted:
+	case PolicyNeverVerifyAllowlisted:
 		name, err := trimmed(image)
 		if err != nil {
 			name = image

@@ -8,10 +8,10 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
 
-// The versions of records. V1beta1 is written, both are read.
+// The versions of records. v1beta1 is written, both are read.
 const (
-	V1beta1  = "kubelet.config.k8s.io/v1beta1"
-	V1alpha1 = "kubelet.config.k8s.io/v1alpha1"
+	v1beta1  = "kubelet.config.k8s.io/v1beta1"
+	v1alpha1 = "kubelet.config.k8s.io/v1alpha1"
 
 	recordKind = "ImagePulledRecord"
 	intentKind = "ImagePullIntent"

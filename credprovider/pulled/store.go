@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// MaxSecrets is how many secrets a record may hold before a check that finds one stops adding what it learns.
-const MaxSecrets = 100
+// maxSecrets is how many secrets a record may hold before a check that finds one stops adding what it learns.
+const maxSecrets = 100
 
 // Options of a store. The zero value is safe.
 type Options struct {
@@ -53,7 +53,7 @@ func Open(dir string, options Options) (*Store, error) {
 func (s *Store) Begin(image string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.pulling.write(image, intent{Kind: intentKind, APIVersion: V1beta1, Image: image}); err != nil {
+	if err := s.pulling.write(image, intent{Kind: intentKind, APIVersion: v1beta1, Image: image}); err != nil {
 		return fmt.Errorf("record intent to pull %q: %w", image, err)
 	}
 	s.counts[image]++
@@ -105,7 +105,7 @@ func (s *Store) add(image, imageRef string, access Access) error {
 		return nil
 	}
 	next := Record{
-		Kind: recordKind, APIVersion: V1beta1, LastUpdatedTime: s.now().UTC().Truncate(time.Second),
+		Kind: recordKind, APIVersion: v1beta1, LastUpdatedTime: s.now().UTC().Truncate(time.Second),
 		ImageRef: imageRef, CredentialMapping: maps.Clone(record.CredentialMapping),
 	}
 	if !merged.IsEmpty() {
@@ -185,7 +185,7 @@ func (s *Store) intended(image string) bool {
 
 // learn adds the secrets of a holder that was let in by one of them: a rotated secret, or the same credentials under another name.
 func (s *Store) learn(image, imageRef string, access Access, holder Holder) error {
-	if access.Everyone || len(access.Secrets) >= MaxSecrets {
+	if access.Everyone || len(access.Secrets) >= maxSecrets {
 		return nil
 	}
 	for _, secret := range holder.Secrets {
@@ -207,7 +207,7 @@ func (s *Store) Recover(present func(image string) (imageRef string)) ([]string,
 	defer s.mu.Unlock()
 	var images []string
 	faults := s.pulling.each(func(data []byte) error {
-		image, err := DecodeIntent(data)
+		image, err := decodeIntent(data)
 		if err == nil && s.counts[image] == 0 {
 			images = append(images, image)
 		}

@@ -157,12 +157,12 @@ func TestPolicies(t *testing.T) {
 		want   bool
 	}{
 		{"a preloaded image is anybody's", fresh, policy(""), false},
-		{"a pulled image is not", recorded, policy(pulled.NeverVerifyPreloaded), true},
-		{"NeverVerify", recorded, policy(pulled.NeverVerify), false},
-		{"AlwaysVerify of a preloaded image", fresh, policy(pulled.AlwaysVerify), true},
-		{"allowlisted by name", recorded, policy(pulled.NeverVerifyAllowlisted, "reg.io/team/app"), false},
-		{"allowlisted by prefix", recorded, policy(pulled.NeverVerifyAllowlisted, "reg.io/*"), false},
-		{"not allowlisted, preloaded", fresh, policy(pulled.NeverVerifyAllowlisted, "reg.io/team"), true},
+		{"a pulled image is not", recorded, policy(pulled.PolicyNeverVerifyPreloaded), true},
+		{"NeverVerify", recorded, policy(pulled.PolicyNeverVerify), false},
+		{"AlwaysVerify of a preloaded image", fresh, policy(pulled.PolicyAlwaysVerify), true},
+		{"allowlisted by name", recorded, policy(pulled.PolicyNeverVerifyAllowlisted, "reg.io/team/app"), false},
+		{"allowlisted by prefix", recorded, policy(pulled.PolicyNeverVerifyAllowlisted, "reg.io/*"), false},
+		{"not allowlisted, preloaded", fresh, policy(pulled.PolicyNeverVerifyAllowlisted, "reg.io/team"), true},
 	} {
 		t.Run("CRP-20 "+c.name, func(t *testing.T) {
 			if got, err := c.store.MustPull(image, ref, c.policy, as(accountB)); got != c.want || err != nil {
@@ -172,7 +172,7 @@ func TestPolicies(t *testing.T) {
 	}
 	for _, entry := range []string{"", " a.io/x", "*", "/*", "a*/x", "a.io/x:1", "a.io*", "UPPER"} {
 		t.Run("CRP-20 no allowlist entry: "+entry, func(t *testing.T) {
-			if _, err := pulled.NewPolicy(pulled.NeverVerifyAllowlisted, []string{entry}); !errors.Is(err, pulled.ErrPolicy) {
+			if _, err := pulled.NewPolicy(pulled.PolicyNeverVerifyAllowlisted, []string{entry}); !errors.Is(err, pulled.ErrPolicy) {
 				t.Errorf("NewPolicy(%q) = %v, want ErrPolicy", entry, err)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
 	"github.com/lanyard-dev/lanyard/examples/kubelet/puller"
 	"github.com/lanyard-dev/lanyard/examples/stack"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // vault is an audience that no role of the cluster gives to nodes.
@@ -26,7 +27,7 @@ func TestCredentialFaults(t *testing.T) {
 	p := pullCluster(t, stack.Node{Name: ours})
 	other := p.private.Provider("vault", "/team")
 	other.TokenAttributes.ServiceAccountTokenAudience = vault
-	other.Args = append(other.Args, "--audience="+vault)
+	other.Args = append(other.Args, redact.New("--audience="+vault))
 	p.account(t, "team-a", nil)
 	image := p.push(t, "team-a/app:v1")
 	s := scenario{pulls: p, node: ours, imageA: image}
@@ -62,7 +63,7 @@ func TestCredentialFaults(t *testing.T) {
 		preloaded := p.push(t, "team-a/app:preloaded")
 		s.fetch(t, preloaded)
 		p.account(t, "team-b", nil)
-		p.configure(t, ours, func(c *kubelet.Config) { c.ImagePullCredentialsVerificationPolicy = pulled.AlwaysVerify }, p.teamProvider())
+		p.configure(t, ours, func(c *kubelet.Config) { c.ImagePullCredentialsVerificationPolicy = pulled.PolicyAlwaysVerify }, p.teamProvider())
 		p.refused(t, "b-preloaded", ours, "team-b", preloaded)
 		p.runs(t, "a-preloaded", ours, "team-a", preloaded)
 		if !p.asked("a-preloaded") {

@@ -25,6 +25,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/kubelet/puller"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/stack"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 const (
@@ -91,7 +92,7 @@ func newManyPulls(t *testing.T) *manyPulls {
 		t.Fatal(err)
 	}
 	one := p.private.Provider(asWorkload, "/scale")
-	one.Args = append(one.Args, "--keep=10m")
+	one.Args = append(one.Args, redact.New("--keep=10m"))
 	use, err := p.private.Install("providers", one)
 	if err != nil {
 		t.Fatal(err)

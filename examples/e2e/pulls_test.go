@@ -17,6 +17,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/registryauth"
 	"github.com/lanyard-dev/lanyard/examples/stack"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Names of the pull tests.
@@ -60,7 +61,7 @@ func pullCluster(t *testing.T, nodes ...stack.Node) *pulls {
 // teamProvider is the example plugin as the tests want it.
 func (p *pulls) teamProvider() credprovider.Provider {
 	one := p.private.Provider(asWorkload, "/team")
-	one.Args = append(one.Args, "--annotation="+tenant)
+	one.Args = append(one.Args, redact.New("--annotation="+tenant))
 	one.TokenAttributes.RequiredServiceAccountAnnotationKeys = []string{tenant}
 	one.TokenAttributes.OptionalServiceAccountAnnotationKeys = []string{note}
 	return one

@@ -3,7 +3,6 @@ package stack
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -14,10 +13,12 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/configfile"
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/registryauth"
 	"github.com/lanyard-dev/lanyard/examples/registryauth/workload"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // PrivateAudience is the audience of the tokens that a private registry takes.
@@ -113,10 +114,10 @@ func (p *Private) Provider(name, path string) credprovider.Provider {
 	return credprovider.Provider{
 		Name: name, MatchImages: []string{p.Host() + path},
 		DefaultCacheDuration: credprovider.NewDuration(0), APIVersion: credprovider.V1,
-		Args: []string{
-			"--issuer=" + p.stack.URL(), "--issuer-ca=" + p.stack.authorityFile,
-			"--audience=" + PrivateAudience, "--exchange=http://" + p.Host() + "/exchange",
-		},
+		Args: redact.Texts(
+			"--issuer="+p.stack.URL(), "--issuer-ca="+p.stack.authorityFile,
+			"--audience="+PrivateAudience, "--exchange=http://"+p.Host()+"/exchange",
+		),
 		TokenAttributes: &credprovider.TokenAttributes{
 			ServiceAccountTokenAudience: PrivateAudience, CacheType: credprovider.CacheByServiceAccount, RequireServiceAccount: &required,
 		},
@@ -128,7 +129,7 @@ func (p *Private) NodeProvider(name, path string) credprovider.Provider {
 	return credprovider.Provider{
 		Name: name, MatchImages: []string{p.Host() + path},
 		DefaultCacheDuration: credprovider.NewDuration(0), APIVersion: credprovider.V1,
-		Args: []string{"--node-login=" + p.login},
+		Args: redact.Texts("--node-login=" + p.login),
 	}
 }
 
@@ -150,7 +151,7 @@ func (p *Private) Install(folder string, providers ...credprovider.Provider) (fu
 			return nil, err
 		}
 	}
-	text, err := json.Marshal(credprovider.Config{Kind: credprovider.ConfigKind, APIVersion: credprovider.ConfigV1, Providers: providers})
+	text, err := configfile.Encode(credprovider.Config{Kind: credprovider.ConfigKind, APIVersion: credprovider.ConfigV1, Providers: providers})
 	if err != nil {
 		return nil, err
 	}

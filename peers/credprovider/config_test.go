@@ -53,10 +53,11 @@ func TestConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := json.Marshal(loaded.Config); err != nil || string(got) != string(want) {
+			got, err := configfile.Encode(loaded.Config)
+			if err != nil || string(got) != string(want)+"\n" {
 				t.Errorf("JSON = %s, %v\nwant %s", got, err, want)
 			}
-			if got, err := yaml.Marshal(loaded.Config); err != nil || string(got) != string(wantYAML) {
+			if got, err := yaml.JSONToYAML(got); err != nil || string(got) != string(wantYAML) {
 				t.Errorf("YAML = %s, %v\nwant %s", got, err, wantYAML)
 			}
 		})
@@ -66,7 +67,7 @@ func TestConfiguration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := yaml.Marshal(loaded.Config)
+		data, err := configfile.Encode(loaded.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package credproviderkubelet_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/lanyard-dev/lanyard/credprovider"
+	"github.com/lanyard-dev/lanyard/credprovider/configfile"
 )
 
 // binary is the plugin that both kubelets run: a program as small as the protocol allows.
@@ -47,7 +47,7 @@ func write(tb testing.TB, providers []credprovider.Provider) (file, binDir strin
 			continue // a name that no file can have is what some tests are about
 		}
 	}
-	data, err := json.Marshal(credprovider.Config{Kind: credprovider.ConfigKind, APIVersion: credprovider.ConfigV1, Providers: providers})
+	data, err := configfile.Encode(credprovider.Config{Kind: credprovider.ConfigKind, APIVersion: credprovider.ConfigV1, Providers: providers})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func checkCommand() *cobra.Command {
 		Short: "Take a plugin through the protocol",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options.Args, options.CacheType = args[1:], credprovider.TokenCacheType(cacheType)
+			options.Args, options.CacheType = redact.Texts(args[1:]...), credprovider.TokenCacheType(cacheType)
 			if tokenFile != "" {
 				data, err := os.ReadFile(tokenFile)
 				if err != nil {
@@ -56,9 +56,9 @@ func checkPlugin(cmd *cobra.Command, path string, options check.Options, asJSON 
 		printLines(cmd.OutOrStdout(), linesOf(report)...)
 	}
 	switch report.Outcome() {
-	case check.Pass:
+	case check.StatusPass:
 		return nil
-	case check.Inconclusive:
+	case check.StatusInconclusive:
 		return errInconclusive
 	}
 	return errFound

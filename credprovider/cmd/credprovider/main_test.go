@@ -106,7 +106,7 @@ func TestExplain(t *testing.T) {
 func TestCheckPlugin(t *testing.T) {
 	t.Run("CRP-24 a plugin that is none", func(t *testing.T) {
 		code, out, _ := tool("check-plugin", filepath.Join(t.TempDir(), "none"))
-		if code != exitFound || !strings.Contains(out, "FAIL") {
+		if code != exitFound || !strings.Contains(out, "fail ") {
 			t.Errorf("exit %d, %s", code, out)
 		}
 	})

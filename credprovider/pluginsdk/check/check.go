@@ -21,7 +21,7 @@ type Options struct {
 	// APIVersion is the version that the plugin must speak; empty is credprovider.V1.
 	APIVersion string
 	// Args and Env are those of the provider's configuration; Env is added to this process's environment.
-	Args []string
+	Args []redact.Text
 	Env  []credprovider.EnvVar
 	// Token and Annotations are sent with V1. An empty token is not sent, and its cases are left out; with another
 	// APIVersion they are inconclusive.
@@ -35,15 +35,15 @@ type Options struct {
 
 // The names of the cases, in their order.
 const (
-	CaseExecutable = "the executable is there"
-	CaseAnswer     = "a request is answered, or refused with an exit code and a reason"
-	CaseVersions   = "each version is answered in itself, or refused"
-	CaseKeys       = "every credential is for the image that was asked for"
-	CaseEcho       = "the token does not come back in the answer"
-	CaseSilent     = "the token is not on standard error"
-	CaseUnknown    = "an unknown version is refused"
-	CaseGarbage    = "input that is no request is refused"
-	CaseEmpty      = "empty input is refused"
+	caseExecutable = "the executable is there"
+	caseAnswer     = "a request is answered, or refused with an exit code and a reason"
+	caseVersions   = "each version is answered in itself, or refused"
+	caseKeys       = "every credential is for the image that was asked for"
+	caseEcho       = "the token does not come back in the answer"
+	caseSilent     = "the token is not on standard error"
+	caseUnknown    = "an unknown version is refused"
+	caseGarbage    = "input that is no request is refused"
+	caseEmpty      = "empty input is refused"
 )
 
 // Run takes the executable at path through the cases. It reports what it saw; it has no error of its own, and stops early
@@ -53,16 +53,16 @@ func Run(ctx context.Context, path string, options Options) Report {
 	report := Report{Path: path}
 	resolved, err := pluginexec.Lookup(path)
 	if err != nil {
-		report.add(CaseExecutable, Fail, err.Error())
+		report.add(caseExecutable, StatusFail, err.Error())
 		return report
 	}
-	report.add(CaseExecutable, Pass, "")
+	report.add(caseExecutable, StatusPass, "")
 	s := session{ctx: ctx, path: resolved, options: options, report: &report}
 	s.answers()
 	s.versions()
-	s.refuses(CaseUnknown, fmt.Sprintf(`{"kind":%q,"apiVersion":"credentialprovider.kubelet.k8s.io/v999","image":%q}`, credprovider.RequestKind, options.Image))
-	s.refuses(CaseGarbage, "this is no request\n")
-	s.refuses(CaseEmpty, "")
+	s.refuses(caseUnknown, fmt.Sprintf(`{"kind":%q,"apiVersion":"credentialprovider.kubelet.k8s.io/v999","image":%q}`, credprovider.RequestKind, options.Image))
+	s.refuses(caseGarbage, "this is no request\n")
+	s.refuses(caseEmpty, "")
 	return report
 }
 
@@ -99,12 +99,12 @@ func (s session) request(version string) credprovider.Request {
 func (s session) answers() {
 	input, err := credprovider.EncodeRequest(s.request(s.options.APIVersion))
 	if err != nil {
-		s.report.add(CaseAnswer, Fail, err.Error())
+		s.report.add(caseAnswer, StatusFail, err.Error())
 		return
 	}
 	seen := s.run(input)
 	response, status, detail := s.judge(seen, s.options.APIVersion)
-	s.report.add(CaseAnswer, status, detail)
+	s.report.add(caseAnswer, status, detail)
 	s.keys(response, status)
 	if s.options.Token.IsEmpty() {
 		return
@@ -112,11 +112,11 @@ func (s session) answers() {
 	s.echo(response, status)
 	switch {
 	case seen.leaked:
-		s.report.add(CaseSilent, Fail, "it is there, where a kubelet logs it")
+		s.report.add(caseSilent, StatusFail, "it is there, where a kubelet logs it")
 	case !s.sendsToken():
-		s.report.add(CaseSilent, Inconclusive, notSent)
+		s.report.add(caseSilent, StatusInconclusive, notSent)
 	default:
-		s.report.add(CaseSilent, Pass, "")
+		s.report.add(caseSilent, StatusPass, "")
 	}
 }
 
@@ -130,19 +130,19 @@ func (s session) judge(seen seen, version string) (credprovider.Response, Status
 	exit, refused := seen.refusal()
 	switch {
 	case refused && exit.Stderr.IsEmpty():
-		return credprovider.Response{}, Fail, seen.err.Error() + " without a word on standard error"
+		return credprovider.Response{}, StatusFail, seen.err.Error() + " without a word on standard error"
 	case refused && seen.leaked:
-		return credprovider.Response{}, Inconclusive, seen.err.Error() + ", and the token is in its reason"
+		return credprovider.Response{}, StatusInconclusive, seen.err.Error() + ", and the token is in its reason"
 	case refused:
-		return credprovider.Response{}, Inconclusive, fmt.Sprintf("%v: %s", seen.err, exit.Stderr.Reveal())
+		return credprovider.Response{}, StatusInconclusive, fmt.Sprintf("%v: %s", seen.err, exit.Stderr.Reveal())
 	case seen.err != nil:
-		return credprovider.Response{}, Fail, seen.err.Error()
+		return credprovider.Response{}, StatusFail, seen.err.Error()
 	}
-	response, err := credprovider.DecodeResponse(seen.stdout, version)
+	response, err := credprovider.DecodeResponse(seen.stdout.Reveal(), version)
 	if err != nil {
-		return response, Fail, err.Error()
+		return response, StatusFail, err.Error()
 	}
-	return response, Pass, ""
+	return response, StatusPass, ""
 }
 
 func (s session) versions() {
@@ -158,7 +158,7 @@ func (s session) versions() {
 		switch _, refuses := seen.refusal(); {
 		case refuses:
 			refused = append(refused, version)
-		case status == Fail:
+		case status == StatusFail:
 			broken = append(broken, version+": "+detail)
 		default:
 			answered++
@@ -166,42 +166,42 @@ func (s session) versions() {
 	}
 	switch {
 	case len(broken) > 0:
-		s.report.add(CaseVersions, Fail, strings.Join(broken, "; "))
+		s.report.add(caseVersions, StatusFail, strings.Join(broken, "; "))
 	case answered == 0:
-		s.report.add(CaseVersions, Inconclusive, "all are refused: "+strings.Join(refused, ", "))
+		s.report.add(caseVersions, StatusInconclusive, "all are refused: "+strings.Join(refused, ", "))
 	case len(refused) > 0:
-		s.report.add(CaseVersions, Pass, "refused: "+strings.Join(refused, ", "))
+		s.report.add(caseVersions, StatusPass, "refused: "+strings.Join(refused, ", "))
 	default:
-		s.report.add(CaseVersions, Pass, "all are answered")
+		s.report.add(caseVersions, StatusPass, "all are answered")
 	}
 }
 
 // keys looks for credentials that a kubelet would silently leave unused.
 func (s session) keys(response credprovider.Response, status Status) {
-	if status != Pass {
-		s.report.add(CaseKeys, Inconclusive, "there is no answer")
+	if status != StatusPass {
+		s.report.add(caseKeys, StatusInconclusive, "there is no answer")
 		return
 	}
 	ring := credprovider.NewKeyring("", nil, response.Auth)
 	if used := len(credprovider.Credentials(s.options.Image, ring)); used < len(response.Auth) {
-		s.report.add(CaseKeys, Fail, fmt.Sprintf("%d of %d are not for %q, and would not be used", len(response.Auth)-used, len(response.Auth), s.options.Image))
+		s.report.add(caseKeys, StatusFail, fmt.Sprintf("%d of %d are not for %q, and would not be used", len(response.Auth)-used, len(response.Auth), s.options.Image))
 		return
 	}
-	s.report.add(CaseKeys, Pass, fmt.Sprintf("%d credentials", len(response.Auth)))
+	s.report.add(caseKeys, StatusPass, fmt.Sprintf("%d credentials", len(response.Auth)))
 }
 
 func (s session) echo(response credprovider.Response, status Status) {
 	switch {
-	case status != Pass:
-		s.report.add(CaseEcho, Inconclusive, "there is no answer")
+	case status != StatusPass:
+		s.report.add(caseEcho, StatusInconclusive, "there is no answer")
 	case !s.sendsToken():
-		s.report.add(CaseEcho, Inconclusive, notSent)
+		s.report.add(caseEcho, StatusInconclusive, notSent)
 	case len(response.Auth) == 0:
-		s.report.add(CaseEcho, Inconclusive, "the answer has no credentials")
+		s.report.add(caseEcho, StatusInconclusive, "the answer has no credentials")
 	case s.options.CacheType != credprovider.CacheByToken && response.Holds(s.options.Token):
-		s.report.add(CaseEcho, Fail, "it does, and is refused unless cacheType is Token")
+		s.report.add(caseEcho, StatusFail, "it does, and is refused unless cacheType is Token")
 	default:
-		s.report.add(CaseEcho, Pass, "")
+		s.report.add(caseEcho, StatusPass, "")
 	}
 }
 
@@ -209,10 +209,10 @@ func (s session) refuses(name, input string) {
 	seen := s.run([]byte(input))
 	switch exit, refused := seen.refusal(); {
 	case refused:
-		s.report.add(name, Pass, fmt.Sprintf("exit code %d", exit.Code))
+		s.report.add(name, StatusPass, fmt.Sprintf("exit code %d", exit.Code))
 	case seen.err != nil:
-		s.report.add(name, Fail, seen.err.Error())
+		s.report.add(name, StatusFail, seen.err.Error())
 	default:
-		s.report.add(name, Fail, "exit code 0")
+		s.report.add(name, StatusFail, "exit code 0")
 	}
 }

@@ -24,7 +24,7 @@ func status(t *testing.T, r check.Report, name string) check.Status {
 func withToken(env ...string) check.Options {
 	o := check.Options{Image: "reg.io/app", Token: redact.New("eyJ.secret.token"), Annotations: map[string]string{"a": "1"}}
 	for i := 0; i < len(env); i += 2 {
-		o.Env = append(o.Env, credprovider.EnvVar{Name: env[i], Value: env[i+1]})
+		o.Env = append(o.Env, credprovider.EnvVar{Name: env[i], Value: redact.New(env[i+1])})
 	}
 	return o
 }
@@ -37,14 +37,14 @@ func TestRun(t *testing.T) {
 			t.Errorf("report:\n%s", r)
 		}
 		for _, c := range r.Cases {
-			if c.Status != check.Pass {
+			if c.Status != check.StatusPass {
 				t.Errorf("%+v", c)
 			}
 		}
 	})
 	t.Run("CRP-24 an echo of the token fails, unless cacheType is Token", func(t *testing.T) {
 		o := withToken("ECHO", "1")
-		if r := check.Run(ctx, exchange, o); r.OK() || status(t, r, check.CaseEcho) != check.Fail {
+		if r := check.Run(ctx, exchange, o); r.OK() || status(t, r, check.CaseEcho) != check.StatusFail {
 			t.Errorf("report:\n%s", r)
 		}
 		o.CacheType = credprovider.CacheByToken
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("CRP-24 a refusal is inconclusive", func(t *testing.T) {
 		r := check.Run(ctx, exchange, withToken("REFUSE", "1"))
-		if r.OK() || r.Outcome() != check.Inconclusive || status(t, r, check.CaseAnswer) != check.Inconclusive || status(t, r, check.CaseKeys) != check.Inconclusive {
+		if r.OK() || r.Outcome() != check.StatusInconclusive || status(t, r, check.CaseAnswer) != check.StatusInconclusive || status(t, r, check.CaseKeys) != check.StatusInconclusive {
 			t.Errorf("report:\n%s", r)
 		}
 	})
@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	t.Run("CRP-24 a bad cacheKeyType, which the kubelet drops", func(t *testing.T) {
-		if r := check.Run(ctx, exchange, withToken("KEY_TYPE", "ServiceAccount")); r.OK() && status(t, r, check.CaseAnswer) == check.Pass {
+		if r := check.Run(ctx, exchange, withToken("KEY_TYPE", "ServiceAccount")); r.OK() && status(t, r, check.CaseAnswer) == check.StatusPass {
 			t.Errorf("report:\n%s", r)
 		}
 	})

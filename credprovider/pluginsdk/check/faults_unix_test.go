@@ -39,7 +39,7 @@ func TestBroken(t *testing.T) {
 				o.Timeout = 100 * time.Millisecond
 			}
 			r := check.Run(context.Background(), path, o)
-			if r.OK() || status(t, r, c.want) != check.Fail || strings.Contains(r.String(), "eyJ.secret.token") {
+			if r.OK() || status(t, r, c.want) != check.StatusFail || strings.Contains(r.String(), "eyJ.secret.token") {
 				t.Errorf("report:\n%s", r)
 			}
 		})

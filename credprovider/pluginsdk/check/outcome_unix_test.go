@@ -39,14 +39,14 @@ func TestNoAnswerIsNoPass(t *testing.T) {
 	for name, path := range programs {
 		t.Run("CRP-34 "+name+" is inconclusive", func(t *testing.T) {
 			r := check.Run(context.Background(), path, check.Options{})
-			if r.OK() || r.Outcome() != check.Inconclusive || status(t, r, check.CaseVersions) != check.Inconclusive {
-				t.Errorf("Outcome = %q, want %q\n%s", r.Outcome(), check.Inconclusive, r)
+			if r.OK() || r.Outcome() != check.StatusInconclusive || status(t, r, check.CaseVersions) != check.StatusInconclusive {
+				t.Errorf("Outcome = %q, want %q\n%s", r.Outcome(), check.StatusInconclusive, r)
 			}
 			if lines := strings.Split(strings.TrimSpace(r.String()), "\n"); len(lines) != len(r.Cases)+1 || !strings.HasPrefix(lines[len(lines)-1], "inconclusive: no answer was seen") {
 				t.Errorf("the last line does not say so:\n%s", r)
 			}
 			var got struct{ Outcome check.Status }
-			if data, err := json.Marshal(r); err != nil || json.Unmarshal(data, &got) != nil || got.Outcome != check.Inconclusive {
+			if data, err := json.Marshal(r); err != nil || json.Unmarshal(data, &got) != nil || got.Outcome != check.StatusInconclusive {
 				t.Errorf("JSON = %s, %v", data, err)
 			}
 		})
@@ -60,7 +60,7 @@ func TestCrashIsNoRefusal(t *testing.T) {
 	} {
 		t.Run("CRP-34 a plugin that dies by a signal fails: "+name, func(t *testing.T) {
 			r := check.Run(context.Background(), script(t, body), check.Options{Image: "reg.io/app"})
-			if r.Outcome() != check.Fail || status(t, r, check.CaseGarbage) != check.Fail || status(t, r, check.CaseVersions) != check.Fail {
+			if r.Outcome() != check.StatusFail || status(t, r, check.CaseGarbage) != check.StatusFail || status(t, r, check.CaseVersions) != check.StatusFail {
 				t.Errorf("report:\n%s", r)
 			}
 		})
@@ -83,7 +83,7 @@ func TestTokenCases(t *testing.T) {
 				o.Timeout = 2 * time.Second // time enough to start a shell on a busy machine
 			}
 			r := check.Run(context.Background(), script(t, body), o)
-			if status(t, r, check.CaseSilent) != check.Fail || strings.Contains(r.String(), "secret.token") || strings.Contains(r.String(), "ret.token") {
+			if status(t, r, check.CaseSilent) != check.StatusFail || strings.Contains(r.String(), "secret.token") || strings.Contains(r.String(), "ret.token") {
 				t.Errorf("report:\n%s", r)
 			}
 		})
@@ -92,20 +92,20 @@ func TestTokenCases(t *testing.T) {
 		o := withToken()
 		o.APIVersion = credprovider.V1beta1
 		r := check.Run(context.Background(), exchange, o)
-		if r.Outcome() != check.Inconclusive || status(t, r, check.CaseEcho) != check.Inconclusive || status(t, r, check.CaseSilent) != check.Inconclusive {
+		if r.Outcome() != check.StatusInconclusive || status(t, r, check.CaseEcho) != check.StatusInconclusive || status(t, r, check.CaseSilent) != check.StatusInconclusive {
 			t.Errorf("report:\n%s", r)
 		}
 	})
 	t.Run("CRP-34 without credentials nothing says that the token stays inside", func(t *testing.T) {
 		empty := `echo '{"kind":"CredentialProviderResponse","apiVersion":"credentialprovider.kubelet.k8s.io/v1","cacheKeyType":"Image"}'`
 		r := check.Run(context.Background(), script(t, empty), withToken())
-		if status(t, r, check.CaseAnswer) != check.Pass || status(t, r, check.CaseEcho) != check.Inconclusive {
+		if status(t, r, check.CaseAnswer) != check.StatusPass || status(t, r, check.CaseEcho) != check.StatusInconclusive {
 			t.Errorf("report:\n%s", r)
 		}
 	})
 	t.Run("CRP-33 a token as the user name is an echo", func(t *testing.T) {
 		body := strings.Replace(answer, `"username":"u"`, `"username":"`+token+`"`, 1)
-		if r := check.Run(context.Background(), script(t, body), withToken()); status(t, r, check.CaseEcho) != check.Fail {
+		if r := check.Run(context.Background(), script(t, body), withToken()); status(t, r, check.CaseEcho) != check.StatusFail {
 			t.Errorf("report:\n%s", r)
 		}
 	})

@@ -12,10 +12,12 @@ type Status string
 
 // The outcomes.
 const (
-	Pass Status = "pass"
-	Fail Status = "FAIL"
-	// Inconclusive: there was nothing to look at, above all because the plugin refused the request.
-	Inconclusive Status = "inconclusive"
+	// StatusPass: the rule is kept.
+	StatusPass Status = "pass"
+	// StatusFail: the rule is broken.
+	StatusFail Status = "fail"
+	// StatusInconclusive: there was nothing to look at, above all because the plugin refused the request.
+	StatusInconclusive Status = "inconclusive"
 )
 
 // Case is one rule of the protocol and what the plugin did.
@@ -33,38 +35,38 @@ type Report struct {
 	Cases []Case `json:"cases"`
 }
 
-// Outcome returns Fail when a case failed, else Inconclusive when one is or there are none, else Pass. What was never seen
-// to answer is Inconclusive: tar refuses requests as a plugin does that cannot reach its service.
+// Outcome returns StatusFail when a case failed, else StatusInconclusive when one is inconclusive or there are none, else StatusPass.
+// A program that was never seen to answer is inconclusive: tar refuses requests, as a plugin does that cannot reach its service.
 func (r Report) Outcome() Status {
-	outcome := Pass
+	outcome := StatusPass
 	for _, c := range r.Cases {
 		switch c.Status {
-		case Pass:
-		case Inconclusive:
-			outcome = Inconclusive
+		case StatusPass:
+		case StatusInconclusive:
+			outcome = StatusInconclusive
 		default:
-			return Fail
+			return StatusFail
 		}
 	}
 	if len(r.Cases) == 0 {
-		return Inconclusive
+		return StatusInconclusive
 	}
 	return outcome
 }
 
-// OK reports whether the outcome is Pass.
-func (r Report) OK() bool { return r.Outcome() == Pass }
+// OK reports whether the outcome is StatusPass.
+func (r Report) OK() bool { return r.Outcome() == StatusPass }
 
 // verdict returns the outcome in one line.
 func (r Report) verdict() string {
 	switch r.Outcome() {
-	case Pass:
+	case StatusPass:
 		return "pass: every rule was looked at and is kept"
-	case Fail:
-		return "FAIL: a rule is broken"
+	case StatusFail:
+		return "fail: a rule is broken"
 	}
 	for _, c := range r.Cases {
-		if c.Name == CaseAnswer && c.Status == Pass {
+		if c.Name == caseAnswer && c.Status == StatusPass {
 			return "inconclusive: a rule could not be looked at"
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // seen is what one run of the plugin showed.
 type seen struct {
-	stdout []byte
+	stdout redact.Bytes
 	// leaked is set when the token was on standard error, in whichever part of it.
 	leaked bool
 	err    error
@@ -19,16 +19,16 @@ type seen struct {
 
 // run runs the plugin with the input.
 func (s session) run(input []byte) seen {
-	env := os.Environ()
+	env := redact.Texts(os.Environ()...)
 	for _, e := range s.options.Env {
-		env = append(env, e.Name+"="+e.Value)
+		env = append(env, redact.New(e.Name+"="+e.Value.Reveal()))
 	}
 	stderr := &search{text: []byte(s.options.Token.Reveal())}
 	result, err := pluginexec.Run(s.ctx, pluginexec.Command{
-		Path: s.path, Args: redact.Texts(s.options.Args...), Env: redact.Texts(env...), Stdin: redact.NewBytes(input),
+		Path: s.path, Args: s.options.Args, Env: env, Stdin: redact.NewBytes(input),
 		Stderr: stderr, Timeout: s.options.Timeout,
 	})
-	return seen{stdout: result.Stdout.Reveal(), leaked: stderr.found, err: err}
+	return seen{stdout: result.Stdout, leaked: stderr.found, err: err}
 }
 
 // refusal returns how the plugin said no: by an exit code. One that a signal has ended has not said anything.

@@ -130,6 +130,6 @@ func (r *Restriction) token(ctx context.Context, node string, a admission.Attrib
 	return r.tokens.Check(ctx, audience.Request{
 		Node:      node,
 		User:      audience.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
-		Namespace: a.GetNamespace(), Name: a.GetName(), Token: request,
+		Namespace: a.GetNamespace(), Name: a.GetName(), Spec: request.Spec,
 	})
 }

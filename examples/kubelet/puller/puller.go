@@ -141,7 +141,7 @@ func (p *Puller) credentials(ctx context.Context, pod *corev1.Pod, repository st
 func (p *Puller) logPlugins(pod *corev1.Pod, err error) {
 	if failed, ok := err.(*plugin.Error); ok {
 		p.Log.Warn("credential provider plugin failed", "namespace", pod.Namespace, "pod", pod.Name,
-			"provider", failed.Provider, "image", failed.Image, "exit", failed.ExitCode, "stderr", string(failed.Stderr))
+			"provider", failed.Provider, "image", failed.Image, "exit", failed.ExitCode, "stderr", string(failed.Stderr.Reveal()))
 		return
 	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

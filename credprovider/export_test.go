@@ -1,0 +1,4 @@
+package credprovider
+
+// IsDefaultRegistry reports whether image is pulled from Docker Hub.
+func IsDefaultRegistry(image string) bool { return isDefaultRegistry(image) }
