@@ -96,13 +96,14 @@ type shadow struct {
 	hit  positions
 }
 
-// note marks the entry of the baseline that has this name, if there is one.
-func (s *shadow) note(hash uint64, name string) {
+// find returns the position of the entry of the baseline that has this name, -1 if there is none.
+func (s *shadow) find(hash uint64, name string) int {
 	byName := &s.base.byName
 	if byName.slots == nil || *byName.first(hash) == 0 { // a zero Baseline has no slots
-		return
+		return -1
 	}
 	if slot := *byName.search(hash, name, s.base.environ); slot != 0 {
-		s.hit.add(byName.position(slot))
+		return byName.position(slot)
 	}
+	return -1
 }

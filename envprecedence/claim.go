@@ -7,7 +7,8 @@ import (
 
 // claimAll goes through the entries from the last to the one at start, and each claims its name, so that whoever comes
 // first wins. It blanks those whose name is taken and those that are malformed; it returns the number of blanks and the
-// malformed entries, in order. What the winners shadow in a baseline is noted in below, which may be nil.
+// malformed entries, in order. What the winners shadow in a baseline is noted in below, which may be nil; a name that the baseline
+// has is claimed there, so that the index is searched for the others only.
 func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) (blanks int, malformed []*EntryError) {
 	for i := len(environ) - 1; i >= start; i-- {
 		entry := environ[i]
@@ -20,6 +21,15 @@ func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) 
 		}
 		// The search is a call of its own, because most searches end at the first slot.
 		hash := x.hash(entry, eq)
+		if below != nil {
+			if at := below.find(hash, entry[:eq]); at >= 0 {
+				if !below.hit.claim(at) {
+					environ[i] = ""
+					blanks++
+				}
+				continue
+			}
+		}
 		slot := x.first(hash)
 		if *slot != 0 {
 			slot = x.search(hash, entry[:eq], environ)
@@ -30,9 +40,6 @@ func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) 
 			continue
 		}
 		*slot = x.taken(hash, i)
-		if below != nil {
-			below.note(hash, entry[:eq])
-		}
 	}
 	if malformed != nil {
 		slices.Reverse(malformed)

@@ -87,16 +87,16 @@ func shortWord(s string, n int) (w uint64) {
 
 // named says whether an entry of the list has this name.
 func (x *names) named(entry, name string) bool {
-	switch x.lists {
-	case bareNames:
-		return entry == name
-	case foldedStrings:
-		return namedFolded(entry, name)
+	if x.lists != environStrings {
+		return x.namedOtherwise(entry, name)
 	}
 	return len(entry) > len(name) && entry[len(name)] == '=' && entry[:len(name)] == name
 }
 
-func namedFolded(entry, name string) bool {
+func (x *names) namedOtherwise(entry, name string) bool {
+	if x.lists == bareNames {
+		return entry == name
+	}
 	entryName, _, _ := strings.Cut(entry, "=")
 	return upperName(entryName) == upperName(name)
 }

@@ -15,6 +15,16 @@ func newPositions(n int, words []uint64) positions {
 
 func (p positions) add(at int) { p[at/64] |= 1 << (at % 64) }
 
+// claim adds the position and reports whether it was not there.
+func (p positions) claim(at int) bool {
+	word, bit := &p[at/64], uint64(1)<<(at%64)
+	if *word&bit != 0 {
+		return false
+	}
+	*word |= bit
+	return true
+}
+
 // appendOthers appends to dst the entries of list that are not in p, run by run. dst may be the beginning of list.
 func appendOthers[T any](p positions, dst, list []T) []T {
 	start := 0
