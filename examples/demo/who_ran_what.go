@@ -137,7 +137,7 @@ func (s *Stage) show(answers []attribution.Answer) (err error) {
 		if err := page.Add(&answers[i]); err != nil {
 			return err
 		}
-		if answers[i].Event.Kind != attribution.Exec {
+		if answers[i].Event.Kind != attribution.KindExec {
 			continue
 		}
 		if err := table.Add(&answers[i]); err != nil {
@@ -156,13 +156,13 @@ const pageFile = ".build/lanyard-demo.html"
 func (s *Stage) checkAnswers(answers []attribution.Answer) error {
 	programs, forged := map[string]int{}, 0
 	for _, a := range answers {
-		if a.Event.Kind != attribution.Exec {
+		if a.Event.Kind != attribution.KindExec {
 			continue
 		}
 		if a.Session != nil {
 			programs[a.Session.Actor().Name]++
 		}
-		if a.Verdict == attribution.Conflicting && a.Reason == attribution.ReasonSpoofed {
+		if a.Verdict == attribution.VerdictConflicting && a.Reason == attribution.ReasonSpoofed {
 			forged++
 		}
 	}

@@ -85,7 +85,7 @@ func (w *witness) programs(t *testing.T) []attribution.Answer {
 	var programs []attribution.Answer
 	answers, _ := w.answers(t, attribution.Options{Window: attribution.Forever}, w.logs()...)
 	for _, a := range answers {
-		if a.Event.Kind == attribution.Exec {
+		if a.Event.Kind == attribution.KindExec {
 			programs = append(programs, a)
 		}
 	}
@@ -186,7 +186,7 @@ func TestAttribution(t *testing.T) {
 				}
 			default:
 				forged++
-				if a.Verdict != attribution.Conflicting || a.Reason != attribution.ReasonSpoofed || a.Session != nil {
+				if a.Verdict != attribution.VerdictConflicting || a.Reason != attribution.ReasonSpoofed || a.Session != nil {
 					t.Errorf("%q: %s (%s), session %v", a.Event.Command, a.Verdict, a.Reason, a.Session)
 				}
 				if a.Claimed == nil || a.Claimed.User.Name != "alice" {

@@ -60,7 +60,7 @@ func (l *ledger) learn(t *testing.T, answers []attribution.Answer) {
 		if e.Parent.Identified() {
 			l.parent[e.Process] = e.Parent
 		}
-		if r, ok := l.said[e.Command]; ok && e.Kind == attribution.Exec {
+		if r, ok := l.said[e.Command]; ok && e.Kind == attribution.KindExec {
 			l.recognise(t, e.Process, r)
 			l.told[e.Command]++
 		}
@@ -68,7 +68,7 @@ func (l *ledger) learn(t *testing.T, answers []attribution.Answer) {
 	unseen := l.unseen()
 	for i := range answers {
 		e := &answers[i].Event
-		if l.owner[e.Process] == nil && e.Kind == attribution.Fork {
+		if l.owner[e.Process] == nil && e.Kind == attribution.KindFork {
 			l.owner[e.Process] = l.owner[e.Parent]
 		}
 		// A process can end after its environment was read, and before its command line was.
@@ -137,13 +137,13 @@ func (l *ledger) chained(p attribution.Process) bool {
 func (l *ledger) verdict(s *played, e *attribution.Event) (attribution.Verdict, attribution.Reason) {
 	switch {
 	case e.AuditID != "" && e.AuditID != s.id:
-		return attribution.Conflicting, attribution.ReasonSpoofed
+		return attribution.VerdictConflicting, attribution.ReasonSpoofed
 	case s.id == execaudit.PlaceholderAuditID:
-		return attribution.PlaceholderID, attribution.ReasonPlaceholder
+		return attribution.VerdictPlaceholder, attribution.ReasonPlaceholder
 	case s.reused:
-		return attribution.Conflicting, attribution.ReasonReused
+		return attribution.VerdictConflicting, attribution.ReasonReused
 	}
-	return attribution.Corroborated, attribution.ReasonChain
+	return attribution.VerdictCorroborated, attribution.ReasonChain
 }
 
 // tally is what came of a comparison.

@@ -167,7 +167,7 @@ func TestFollow(t *testing.T) {
 		// The first one came before the test put it into the container.
 		runs, ended := map[attribution.Process]attribution.Event{}, 0
 		events := told.until(t, func(e attribution.Event) bool {
-			if e.Kind == attribution.Exec && e.Process.PID != first {
+			if e.Kind == attribution.KindExec && e.Process.PID != first {
 				runs[e.Process] = e
 			}
 			return len(runs) == depth
@@ -175,7 +175,7 @@ func TestFollow(t *testing.T) {
 		end()
 		// The kernel tells of an exit after it has told the parent.
 		events = append(events, told.until(t, func(e attribution.Event) bool {
-			if _, ran := runs[e.Process]; ran && e.Kind == attribution.Exit {
+			if _, ran := runs[e.Process]; ran && e.Kind == attribution.KindExit {
 				ended++
 			}
 			return ended == depth
@@ -191,7 +191,7 @@ func TestFollow(t *testing.T) {
 				t.Errorf("event of %q in %q", e.Node, e.ContainerID)
 			}
 			// Go forks once more in each process, to see whether the kernel has pidfds.
-			if _, ran := runs[e.Process]; ran && e.Kind == attribution.Fork {
+			if _, ran := runs[e.Process]; ran && e.Kind == attribution.KindFork {
 				came = append(came, e)
 			}
 		}

@@ -118,7 +118,7 @@ func (w *Watcher) forked(n notice) error {
 		w.counts.Gone++
 		return nil
 	}
-	return w.tell(w.line(attribution.Fork, p, at))
+	return w.tell(w.line(attribution.KindFork, p, at))
 }
 
 func (w *Watcher) execed(n notice) error {
@@ -128,7 +128,7 @@ func (w *Watcher) execed(n notice) error {
 		w.counts.Gone++
 		return nil
 	}
-	l := w.line(attribution.Exec, p, at)
+	l := w.line(attribution.KindExec, p, at)
 	l.FirstImage = p.images == 1
 	if w.chosen(p.container) {
 		l.AuditID, l.Argv = program(p.pid, p.ticks)
@@ -142,7 +142,7 @@ func (w *Watcher) exited(n notice) error {
 		return nil
 	}
 	at, _ := when(n.since)
-	return w.tell(w.line(attribution.Exit, p, at))
+	return w.tell(w.line(attribution.KindExit, p, at))
 }
 
 func (w *Watcher) tell(l line) error {

@@ -11,9 +11,9 @@ type Answer struct {
 	Reason  Reason
 	// AuditID is the ID the answer is about: the session's by evidence, else the one claimed; empty for none.
 	AuditID string
-	// Session is the session as fact, for Corroborated only.
+	// Session is the session as fact, for VerdictCorroborated only.
 	Session *Session
-	// Claimed is the session whose ID was claimed, for Hint and Conflicting, when there is exactly one; it is no fact.
+	// Claimed is the session whose ID was claimed, for VerdictHint and VerdictConflicting, when there is exactly one; it is no fact.
 	Claimed *Session
 }
 

@@ -48,10 +48,10 @@ func TestLaws(t *testing.T) {
 			for _, a := range answers(held, w.feeds()) {
 				w.checkName(t, &a)
 				command := a.Event.Command
-				if w.plain[command] && a.Verdict != attribution.Corroborated {
+				if w.plain[command] && a.Verdict != attribution.VerdictCorroborated {
 					t.Fatalf("%s of %s: %s, %s", command, w.truth[command], a.Verdict, a.Reason)
 				}
-				if w.spoofed[command] && w.truth[command] != "" && a.Verdict != attribution.Conflicting {
+				if w.spoofed[command] && w.truth[command] != "" && a.Verdict != attribution.VerdictConflicting {
 					t.Fatalf("%s, forged by %s: %s, %s", command, w.truth[command], a.Verdict, a.Reason)
 				}
 			}
@@ -89,12 +89,21 @@ func TestLaws(t *testing.T) {
 // checkName holds a named user against the truth.
 func (w *world) checkName(t *rapid.T, a *attribution.Answer) {
 	t.Helper()
-	if (a.Session != nil) != (a.Verdict == attribution.Corroborated) {
+	if (a.Session != nil) != (a.Verdict == attribution.VerdictCorroborated) {
 		t.Fatalf("%s with session %v", a.Verdict, a.Session)
 	}
 	if a.Session != nil && a.Session.User.Name != w.truth[a.Event.Command] {
 		t.Fatalf("%s was %q, named %q (%s)", a.Event.Command, w.truth[a.Event.Command], a.Session.User.Name, a.Reason)
 	}
+}
+
+// shardOf sends a node to one of n machines.
+func shardOf(node string, n int) int {
+	sum := 0
+	for _, b := range []byte(node) {
+		sum += int(b)
+	}
+	return sum % n
 }
 
 func (w *world) sharded(n int) []attribution.Answer {
@@ -105,12 +114,12 @@ func (w *world) sharded(n int) []attribution.Answer {
 			feeds = append(feeds, func(m *attribution.Machine) { m.AddAudit(&w.audits[i]) })
 		}
 		for i := range w.records {
-			if attribution.Shard(w.records[i].Node, n) == shard {
+			if shardOf(w.records[i].Node, n) == shard {
 				feeds = append(feeds, func(m *attribution.Machine) { m.AddRecord(&w.records[i]) })
 			}
 		}
 		for i := range w.events {
-			if attribution.Shard(w.events[i].Node, n) == shard {
+			if shardOf(w.events[i].Node, n) == shard {
 				feeds = append(feeds, func(m *attribution.Machine) { m.AddEvent(&w.events[i]) })
 			}
 		}

@@ -20,7 +20,7 @@ func audit(id, user string) attribution.Audit {
 // first returns the exec event of a session's first process, n milliseconds after the request.
 func first(id string, pid, n int) attribution.Event {
 	return attribution.Event{
-		Time: dawn.Add(time.Duration(n) * time.Millisecond), Kind: attribution.Exec, Agent: "test", Node: "n1", ContainerID: webID,
+		Time: dawn.Add(time.Duration(n) * time.Millisecond), Kind: attribution.KindExec, Agent: "test", Node: "n1", ContainerID: webID,
 		Namespace: "shop", Pod: "web-0", Container: "app", Process: process(pid, n), Parent: process(1, 1),
 		AuditID: id, FirstImage: true, ParentOutside: true, Command: "sh",
 	}
@@ -34,7 +34,7 @@ func process(pid, start int) attribution.Process {
 // child is a process forked by parent, without an ID of its own in sight.
 func child(parent attribution.Event, pid, n int) attribution.Event {
 	e := first("", pid, n)
-	e.Kind, e.Parent, e.ParentOutside, e.FirstImage = attribution.Fork, parent.Process, false, false
+	e.Kind, e.Parent, e.ParentOutside, e.FirstImage = attribution.KindFork, parent.Process, false, false
 	return e
 }
 
@@ -71,7 +71,7 @@ func TestVerdicts(t *testing.T) {
 		full := alice
 		full.Impersonated, full.SourceIPs, full.UserAgent = &attribution.User{Name: "bob"}, []string{"203.0.113.9"}, "kubectl"
 		full.User.Extra = map[string][]string{"k": {"v"}}
-		s := expect(t, story(attribution.Options{}, full, root), attribution.Corroborated, attribution.ReasonChain).Session
+		s := expect(t, story(attribution.Options{}, full, root), attribution.VerdictCorroborated, attribution.ReasonChain).Session
 		want := fmt.Sprint(full.User, "bob", full.SourceIPs, full.UserAgent, full.Namespace, full.Pod, full.Container, full.Command, dawn)
 		if got := fmt.Sprint(s.User, s.Actor().Name, s.SourceIPs, s.UserAgent, s.Namespace, s.Pod, s.Container, s.Command, s.Received); got != want {
 			t.Errorf("session %s, want %s", got, want)
@@ -80,38 +80,38 @@ func TestVerdicts(t *testing.T) {
 	t.Run("ATT-2 a grandchild is attributed after its parent exited and the parent's PID was used again", func(t *testing.T) {
 		parent := child(root, 11, 200)
 		gone := parent
-		gone.Kind, gone.Time = attribution.Exit, dawn.Add(300*time.Millisecond)
+		gone.Kind, gone.Time = attribution.KindExit, dawn.Add(300*time.Millisecond)
 		stranger := child(first("", 99, 1), 11, 400) // PID 11 again
 		grandchild := child(parent, 12, 250)
 		late := grandchild
-		late.Kind, late.Time = attribution.Activity, dawn.Add(time.Second)
-		expect(t, story(attribution.Options{}, alice, root, parent, gone, grandchild, stranger, late), attribution.Corroborated, attribution.ReasonChain)
-		expect(t, story(attribution.Options{}, alice, root, parent, gone, stranger), attribution.Unknown, attribution.ReasonNoID)
+		late.Kind, late.Time = attribution.KindActivity, dawn.Add(time.Second)
+		expect(t, story(attribution.Options{}, alice, root, parent, gone, grandchild, stranger, late), attribution.VerdictCorroborated, attribution.ReasonChain)
+		expect(t, story(attribution.Options{}, alice, root, parent, gone, stranger), attribution.VerdictUnknown, attribution.ReasonNoID)
 	})
 	t.Run("ATT-12 a missing link leaves a hint, whose name is a claim", func(t *testing.T) {
 		orphan := child(child(root, 11, 200), 12, 250)
 		orphan.AuditID = "id-a"
-		a := expect(t, story(attribution.Options{}, alice, root, orphan), attribution.Hint, attribution.ReasonNoChain)
+		a := expect(t, story(attribution.Options{}, alice, root, orphan), attribution.VerdictHint, attribution.ReasonNoChain)
 		if a.Session != nil || a.Claimed == nil || a.Claimed.User.Name != "alice" {
 			t.Errorf("session %v, claimed %v", a.Session, a.Claimed)
 		}
 	})
 	t.Run("ATT-5 a process that claims another's session is conflicting, and so is one that hides its own", func(t *testing.T) {
 		forger := child(root, 11, 200)
-		forger.AuditID, forger.Kind = "id-b", attribution.Exec
-		a := expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), root, forger), attribution.Conflicting, attribution.ReasonSpoofed)
+		forger.AuditID, forger.Kind = "id-b", attribution.KindExec
+		a := expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), root, forger), attribution.VerdictConflicting, attribution.ReasonSpoofed)
 		if a.Session != nil || a.AuditID != "id-a" || a.Claimed.User.Name != "bob" {
 			t.Errorf("answer %+v", a)
 		}
-		forger.AuditID = attribution.Placeholder
-		expect(t, story(attribution.Options{}, alice, root, forger), attribution.Conflicting, attribution.ReasonSpoofed)
+		forger.AuditID = placeholder
+		expect(t, story(attribution.Options{}, alice, root, forger), attribution.VerdictConflicting, attribution.ReasonSpoofed)
 	})
 	t.Run("ATT-1 ATT-5 a forger whose agent names no pod stands in its container's, not in the claimed session's", func(t *testing.T) {
 		bob := audit("id-b", "bob")
 		bob.Pod = "web-1"
 		forger := child(root, 11, 200)
 		forger.AuditID, forger.Namespace, forger.Pod, forger.Container = "id-b", "", "", ""
-		e := expect(t, story(attribution.Options{}, alice, bob, root, forger), attribution.Conflicting, attribution.ReasonSpoofed).Event
+		e := expect(t, story(attribution.Options{}, alice, bob, root, forger), attribution.VerdictConflicting, attribution.ReasonSpoofed).Event
 		if e.Namespace != "shop" || e.Pod != "web-0" || e.Container != "app" {
 			t.Errorf("in %s/%s/%s, want shop/web-0/app", e.Namespace, e.Pod, e.Container)
 		}
@@ -122,17 +122,17 @@ func TestVerdicts(t *testing.T) {
 		why      attribution.Reason
 		evidence []any
 	}{
-		{"ATT-5 ATT-7 an ID of two requests", attribution.Conflicting, attribution.ReasonReused, []any{alice, func() attribution.Audit { a := audit("id-a", "mallory"); a.Received = dawn.Add(time.Minute); return a }(), root}},
-		{"ATT-5 ATT-7 an ID of two sessions, one request lost", attribution.Conflicting, attribution.ReasonManyRoots, []any{alice, first("id-a", 20, 120), root}},
-		{"ATT-5 the placeholder", attribution.PlaceholderID, attribution.ReasonPlaceholder, []any{first(attribution.Placeholder, 10, 100)}},
-		{"ATT-5 an ID nobody logged", attribution.Unknown, attribution.ReasonNoAudit, []any{root}},
-		{"ATT-5 another pod", attribution.Conflicting, attribution.ReasonPod, []any{func() attribution.Audit { a := alice; a.Pod = "web-1"; return a }(), root}},
-		{"ATT-5 another container", attribution.Conflicting, attribution.ReasonContainer, []any{func() attribution.Audit { a := alice; a.Container = "sidecar"; return a }(), root}},
-		{"ATT-5 before the request", attribution.Conflicting, attribution.ReasonTime, []any{alice, first("id-a", 10, -3000)}},
-		{"ATT-5 within the skew", attribution.Corroborated, attribution.ReasonChain, []any{alice, first("id-a", 10, -1000)}},
-		{"ATT-5 long after the request", attribution.Conflicting, attribution.ReasonTime, []any{alice, first("id-a", 10, 60_000)}},
-		{"ATT-5 a refused request", attribution.Conflicting, attribution.ReasonRefused, []any{func() attribution.Audit { a := alice; a.Code = 403; return a }(), root}},
-		{"ATT-5 no place known", attribution.Hint, attribution.ReasonNoPod, []any{alice, func() attribution.Event { e := root; e.Namespace, e.Pod, e.Container = "", "", ""; return e }()}},
+		{"ATT-5 ATT-7 an ID of two requests", attribution.VerdictConflicting, attribution.ReasonReused, []any{alice, func() attribution.Audit { a := audit("id-a", "mallory"); a.Received = dawn.Add(time.Minute); return a }(), root}},
+		{"ATT-5 ATT-7 an ID of two sessions, one request lost", attribution.VerdictConflicting, attribution.ReasonManyRoots, []any{alice, first("id-a", 20, 120), root}},
+		{"ATT-5 the placeholder", attribution.VerdictPlaceholder, attribution.ReasonPlaceholder, []any{first(placeholder, 10, 100)}},
+		{"ATT-5 an ID nobody logged", attribution.VerdictUnknown, attribution.ReasonNoAudit, []any{root}},
+		{"ATT-5 another pod", attribution.VerdictConflicting, attribution.ReasonPod, []any{func() attribution.Audit { a := alice; a.Pod = "web-1"; return a }(), root}},
+		{"ATT-5 another container", attribution.VerdictConflicting, attribution.ReasonContainer, []any{func() attribution.Audit { a := alice; a.Container = "sidecar"; return a }(), root}},
+		{"ATT-5 before the request", attribution.VerdictConflicting, attribution.ReasonTime, []any{alice, first("id-a", 10, -3000)}},
+		{"ATT-5 within the skew", attribution.VerdictCorroborated, attribution.ReasonChain, []any{alice, first("id-a", 10, -1000)}},
+		{"ATT-5 long after the request", attribution.VerdictConflicting, attribution.ReasonTime, []any{alice, first("id-a", 10, 60_000)}},
+		{"ATT-5 a refused request", attribution.VerdictConflicting, attribution.ReasonRefused, []any{func() attribution.Audit { a := alice; a.Code = 403; return a }(), root}},
+		{"ATT-5 no place known", attribution.VerdictHint, attribution.ReasonNoPod, []any{alice, func() attribution.Event { e := root; e.Namespace, e.Pod, e.Container = "", "", ""; return e }()}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { expect(t, story(attribution.Options{}, c.evidence...), c.verdict, c.why) })
@@ -153,7 +153,7 @@ func TestVerdicts(t *testing.T) {
 		early.Stage, early.Code, early.At = attribution.StageRequestReceived, 0, dawn
 		late.Impersonated = &attribution.User{Name: "bob"}
 		for _, order := range [][]any{{early, late, root}, {late, early, root}} {
-			a := expect(t, story(attribution.Options{}, order...), attribution.Corroborated, attribution.ReasonChain)
+			a := expect(t, story(attribution.Options{}, order...), attribution.VerdictCorroborated, attribution.ReasonChain)
 			if a.Session.Actor().Name != "bob" || a.Session.Started.IsZero() {
 				t.Errorf("session %+v", a.Session)
 			}
@@ -163,7 +163,7 @@ func TestVerdicts(t *testing.T) {
 		with := alice
 		with.RequestUID = "uid-1"
 		e := attribution.Event{Time: dawn.Add(time.Second), Node: "n1", Namespace: "shop", Pod: "web-0", Process: attribution.Process{PID: 5}, RequestUID: "uid-1"}
-		a := expect(t, story(attribution.Options{}, with, e), attribution.Hint, attribution.ReasonNoChain)
+		a := expect(t, story(attribution.Options{}, with, e), attribution.VerdictHint, attribution.ReasonNoChain)
 		if a.AuditID != "id-a" || a.Claimed.User.Name != "alice" {
 			t.Errorf("answer %+v", a)
 		}
@@ -181,27 +181,27 @@ func TestJournal(t *testing.T) {
 	silent := child(first("", 1, 1), 10, 200) // nothing of the environment was read
 	silent.Process, silent.Namespace, silent.Pod = process(10, 100), "", ""
 	t.Run("ATT-12 the journal's first process needs no ID in its environment", func(t *testing.T) {
-		expect(t, story(attribution.Options{}, alice, intent, start, silent), attribution.Corroborated, attribution.ReasonChain)
+		expect(t, story(attribution.Options{}, alice, intent, start, silent), attribution.VerdictCorroborated, attribution.ReasonChain)
 	})
 	t.Run("ATT-12 where a journal is kept, nothing else makes a first process", func(t *testing.T) {
-		expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), intent, start, end, first("id-b", 30, 950)), attribution.Hint, attribution.ReasonNoChain)
+		expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), intent, start, end, first("id-b", 30, 950)), attribution.VerdictHint, attribution.ReasonNoChain)
 	})
 	t.Run("ATT-5 a session without an ID cannot take one", func(t *testing.T) {
 		i, s := intent, start
 		i.AuditID, s.AuditID = "", ""
 		forger := silent
 		forger.AuditID = "id-a"
-		expect(t, story(attribution.Options{}, alice, i, s, silent), attribution.Unknown, attribution.ReasonSessionNoID)
-		expect(t, story(attribution.Options{}, alice, i, s, forger), attribution.Conflicting, attribution.ReasonInvented)
+		expect(t, story(attribution.Options{}, alice, i, s, silent), attribution.VerdictUnknown, attribution.ReasonSessionNoID)
+		expect(t, story(attribution.Options{}, alice, i, s, forger), attribution.VerdictConflicting, attribution.ReasonInvented)
 	})
 	t.Run("ATT-2 an agent without start times is matched while the journal holds the PID, and not once the end is unknown", func(t *testing.T) {
 		e := silent
 		e.Process = attribution.Process{PID: 10, ExecID: "image-7"}
-		expect(t, story(attribution.Options{}, alice, intent, start, end, e), attribution.Corroborated, attribution.ReasonChain)
-		expect(t, story(attribution.Options{}, alice, intent, start, e), attribution.Unknown, attribution.ReasonNoID)
+		expect(t, story(attribution.Options{}, alice, intent, start, end, e), attribution.VerdictCorroborated, attribution.ReasonChain)
+		expect(t, story(attribution.Options{}, alice, intent, start, e), attribution.VerdictUnknown, attribution.ReasonNoID)
 		late := e
 		late.Time = dawn.Add(time.Second)
-		expect(t, story(attribution.Options{}, alice, intent, start, end, late), attribution.Unknown, attribution.ReasonNoID)
+		expect(t, story(attribution.Options{}, alice, intent, start, end, late), attribution.VerdictUnknown, attribution.ReasonNoID)
 	})
 }
 
@@ -241,13 +241,13 @@ func TestBounds(t *testing.T) {
 			t.Fatal("answered within the window")
 		}
 		m.Advance(dawn.Add(attribution.DefaultWindow + 2*time.Second))
-		if len(got) != 1 || got[0].Verdict != attribution.Corroborated {
+		if len(got) != 1 || got[0].Verdict != attribution.VerdictCorroborated {
 			t.Fatalf("answers %v", got)
 		}
 		a.Stage, a.At = attribution.StageResponseComplete, dawn.Add(time.Minute)
 		m.AddAudit(&a)
 		exit := root
-		exit.Kind, exit.Time = attribution.Exit, dawn.Add(time.Minute)
+		exit.Kind, exit.Time = attribution.KindExit, dawn.Add(time.Minute)
 		m.AddEvent(&exit)
 		m.Advance(dawn.Add(time.Hour))
 		m.Advance(dawn.Add(2 * time.Hour))

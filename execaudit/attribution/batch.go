@@ -1,13 +1,8 @@
 package attribution
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
-
-	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
 )
 
 // ErrMalformed is returned by decoders for a line that is not what they read: no JSON object, cut off, or without a field
@@ -33,10 +28,6 @@ type Batch struct {
 	Records []Record
 	// Ignored are the lines that told nothing.
 	Ignored Ignored
-
-	text    strings.Builder
-	scratch []byte
-	recent  [64]string
 }
 
 // Reset empties the batch. Text that was read stays valid.
@@ -44,7 +35,6 @@ func (b *Batch) Reset() {
 	clear(b.Audits)
 	clear(b.Events)
 	clear(b.Records)
-	clear(b.recent[:]) // or names would hold on to blocks of text
 	b.Audits, b.Events, b.Records, b.Ignored = b.Audits[:0], b.Events[:0], b.Records[:0], Ignored{}
 }
 
@@ -77,81 +67,4 @@ func (b *Batch) AddEvent(e *Event) error {
 	}
 	b.Events = append(b.Events, *e)
 	return nil
-}
-
-// Latest returns the latest time in the batch, the zero time for an empty one.
-func (b *Batch) Latest() time.Time {
-	var t time.Time
-	for i := range b.Audits {
-		t = latest(t, b.Audits[i].At)
-	}
-	for i := range b.Events {
-		t = latest(t, b.Events[i].Time)
-	}
-	for i := range b.Records {
-		t = latest(t, b.Records[i].Time)
-	}
-	return t
-}
-
-const textBlock = 32 << 10
-
-// Text returns a copy of what the inside of a JSON string means. Copies lie together in blocks, which is cheaper than one by one.
-func (b *Batch) Text(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		b.scratch = scan.AppendUnescaped(b.scratch[:0], raw)
-		raw = b.scratch
-	}
-	return b.Copy(raw)
-}
-
-// Copy returns a copy of text, as Text does.
-func (b *Batch) Copy(text []byte) string {
-	if len(text) > textBlock/4 {
-		return string(text)
-	}
-	if b.text.Cap()-b.text.Len() < len(text) {
-		b.text = strings.Builder{}
-		b.text.Grow(textBlock)
-	}
-	start := b.text.Len()
-	b.text.Write(text)
-	return b.text.String()[start:]
-}
-
-// MaxCommandBytes is how much of a command line is kept.
-const MaxCommandBytes = 4 << 10 // 4 KiB
-
-// Command is Text for a command line, cut at MaxCommandBytes.
-func (b *Batch) Command(raw []byte) string {
-	return b.Text(raw[:min(len(raw), MaxCommandBytes)])
-}
-
-// Words returns a command line's words, each a JSON string's inside, as one text, cut at MaxCommandBytes.
-func (b *Batch) Words(words [][]byte) string {
-	line := b.scratch[:0]
-	for i, word := range words {
-		if i > 0 {
-			line = append(line, ' ')
-		}
-		line = scan.AppendUnescaped(line, word)
-	}
-	b.scratch = line
-	return b.Copy(line[:min(len(line), MaxCommandBytes)])
-}
-
-// Name is Text for what comes again and again, such as a node's name: a repetition within the batch takes no room.
-func (b *Batch) Name(raw []byte) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	slot := &b.recent[(uint(raw[len(raw)-1])*7+uint(raw[0])*3+uint(len(raw)))%uint(len(b.recent))]
-	if *slot == string(raw) {
-		return *slot
-	}
-	name := b.Text(raw)
-	if len(name) == len(raw) { // nothing was escaped
-		*slot = name
-	}
-	return name
 }

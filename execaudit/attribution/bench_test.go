@@ -33,7 +33,7 @@ func BenchmarkOpenSessions(b *testing.B) {
 				root := first("", 10+n%open, 100)
 				e := child(root, 200_000+n, 1000+n)
 				m.AddEvent(&e)
-				e.Kind = attribution.Exit
+				e.Kind = attribution.KindExit
 				m.AddEvent(&e)
 				m.Advance(e.Time)
 				n++

@@ -26,7 +26,7 @@ func (m *Machine) used(e *Event, p *process) {
 	case p.gone:
 	case p.found == nil && p.claim == nil:
 		m.drop(p) // no descendant of it has a session either
-	case e.Kind == Exit:
+	case e.Kind == KindExit:
 		m.exited.push(p)
 	}
 }

@@ -3,10 +3,12 @@ package attribution
 import (
 	"strings"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
 // containerID is the part of an ID that is compared, padded.
-type containerID [ContainerIDBytes]byte
+type containerID [texts.ContainerIDBytes]byte
 
 func shortID(id string) (short containerID) {
 	copy(short[:], id)

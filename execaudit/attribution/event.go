@@ -7,14 +7,14 @@ type Kind uint8
 
 // The kinds of process events.
 const (
-	// Activity is anything a process did: a file opened, a rule that matched.
-	Activity Kind = iota
-	// Fork is a process that came to be; it runs its parent's image.
-	Fork
-	// Exec is a process that began to run a program.
-	Exec
-	// Exit is a process that is gone.
-	Exit
+	// KindActivity is anything a process did: a file opened, a rule that matched.
+	KindActivity Kind = iota
+	// KindFork is a process that came to be; it runs its parent's image.
+	KindFork
+	// KindExec is a process that began to run a program.
+	KindExec
+	// KindExit is a process that is gone.
+	KindExit
 )
 
 // String returns the kind in lower case.
@@ -53,25 +53,25 @@ type Event struct {
 	Node string
 	// Namespace, Pod and Container are Kubernetes names, empty when unknown.
 	Namespace, Pod, Container string
-	// ContainerID is the CRI container ID or a prefix of it, at least
-	// ContainerIDBytes long and without scheme; empty for the host or when unknown.
+	// ContainerID is the CRI container ID or a prefix of it, at least 12 bytes
+	// long and without scheme; empty for the host or when unknown. The first 12
+	// bytes are compared.
 	ContainerID string
 	// Process did it; Parent made Process, as seen when Process came to be;
 	// Grandparent made Parent. The latter two may be zero.
 	Process, Parent, Grandparent Process
+	// SessionID is the kernel's audit session ID of Process, /proc/PID/sessionid;
+	// 0 when unknown or unset.
+	SessionID uint32
 	// AuditID is the value of KUBERNETES_EXEC_AUDIT_ID in the process's (or an
 	// ancestor's) environment: a claim. Empty when absent or not read.
 	AuditID string
 	// RequestUID is the Security Profiles Operator's join key: a claim.
 	RequestUID string
-	// FirstImage says that this Exec is the first since the process was cloned.
+	// FirstImage says that this exec is the first since the process was cloned.
 	FirstImage bool
 	// ParentOutside says that the agent saw Parent outside of the container.
 	ParentOutside bool
 	// Command is the command line as text.
 	Command string
 }
-
-// ContainerIDBytes is how much of a container ID is compared; agents cut
-// them, none shorter than this.
-const ContainerIDBytes = 12

@@ -50,7 +50,7 @@ func TestNodeNames(t *testing.T) {
 		elsewhere := child(root, 11, 200)
 		elsewhere.Node = "" // another node, as far as anybody can tell
 		for _, a := range story(attribution.Options{}, alice, root, elsewhere) {
-			if a.Verdict != attribution.Hint || a.Reason != attribution.ReasonNoNode || a.Session != nil {
+			if a.Verdict != attribution.VerdictHint || a.Reason != attribution.ReasonNoNode || a.Session != nil {
 				t.Errorf("verdict %s (%s), session %v", a.Verdict, a.Reason, a.Session)
 			}
 		}
@@ -70,7 +70,7 @@ func TestNameless(t *testing.T) {
 			claim := child(first("", 20, 90), 21, 200)
 			claim.AuditID = "id-a"
 			for _, a := range story(attribution.Options{}, alice, root, claim) {
-				if a.Verdict != attribution.Unknown || a.Reason != attribution.ReasonNoUser || a.Session != nil || a.Claimed != nil {
+				if a.Verdict != attribution.VerdictUnknown || a.Reason != attribution.ReasonNoUser || a.Session != nil || a.Claimed != nil {
 					t.Errorf("verdict %s (%s), session %v, claimed %v", a.Verdict, a.Reason, a.Session, a.Claimed)
 				}
 			}

@@ -20,7 +20,7 @@ func Example() {
 		AuditID: "f4a3b2c1", User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0", Received: at, At: at,
 	})
 	shell := attribution.Event{
-		Time: at.Add(time.Second), Kind: attribution.Exec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
+		Time: at.Add(time.Second), Kind: attribution.KindExec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
 		Process: attribution.Process{PID: 4711, StartTicks: 100}, AuditID: "f4a3b2c1", FirstImage: true, ParentOutside: true, Command: "sh",
 	}
 	forger := shell

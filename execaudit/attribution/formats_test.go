@@ -84,13 +84,13 @@ func TestFormats(t *testing.T) {
 			first.Namespace != "shop" || first.Pod != "web-0" || first.Container != "app" || first.ContainerID != "8762eafc25a35ab9" {
 			t.Errorf("exec = %+v", first)
 		}
-		if e[1].Kind != attribution.Exit || e[2].Kind != attribution.Activity || e[1].Process.ExecID != first.Process.ExecID {
+		if e[1].Kind != attribution.KindExit || e[2].Kind != attribution.KindActivity || e[1].Process.ExecID != first.Process.ExecID {
 			t.Errorf("exit, activity = %+v, %+v", e[1], e[2])
 		}
 	})
 	t.Run("ATT-3 Falco's word for nothing is nothing, and start times identify", func(t *testing.T) {
 		e := decodeAll(t, "falco").Events[1]
-		if e.Pod != "" || e.Namespace != "" || e.AuditID != "" || e.Kind != attribution.Exec || !e.Process.Identified() || !e.Parent.Identified() {
+		if e.Pod != "" || e.Namespace != "" || e.AuditID != "" || e.Kind != attribution.KindExec || !e.Process.Identified() || !e.Parent.Identified() {
 			t.Errorf("Decode = %+v", e)
 		}
 	})

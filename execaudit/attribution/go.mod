@@ -2,4 +2,7 @@ module github.com/lanyard-dev/lanyard/execaudit/attribution
 
 go 1.25
 
-require pgregory.net/rapid v1.3.0
+require (
+	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
+	pgregory.net/rapid v1.3.0
+)

@@ -37,7 +37,7 @@ func (m *Machine) known(e *Event) *ticket {
 	return nil
 }
 
-func (a *Answer) be(v Verdict, why Reason) {
+func (a *Answer) conclude(v Verdict, why Reason) {
 	a.Verdict, a.Reason = v, why
 }
 
@@ -49,17 +49,17 @@ func (m *Machine) judgeRooted(a *Answer, r *root, own *ticket) {
 	claims := a.Event.claims()
 	switch {
 	case r.mixed:
-		a.be(Conflicting, ReasonTwoClaims)
+		a.conclude(VerdictConflicting, ReasonTwoClaims)
 	case r.ticket == nil && claims:
-		a.be(Conflicting, ReasonInvented)
+		a.conclude(VerdictConflicting, ReasonInvented)
 		a.Claimed = own.only()
 	case r.ticket == nil:
-		a.be(Unknown, ReasonSessionNoID)
+		a.conclude(VerdictUnknown, ReasonSessionNoID)
 	case claims && !a.Event.agrees(own, r.ticket):
-		a.be(Conflicting, ReasonSpoofed)
+		a.conclude(VerdictConflicting, ReasonSpoofed)
 		a.Claimed = own.only()
-	case r.ticket.id == Placeholder:
-		a.be(PlaceholderID, ReasonPlaceholder)
+	case r.ticket.id == placeholder:
+		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
 	default:
 		m.corroborate(a, r)
 	}
@@ -80,7 +80,7 @@ func (e *Event) agrees(own, evidence *ticket) bool {
 
 // only returns the one request that has the ID, nil when there are none or several; the placeholder is no ID.
 func (t *ticket) only() *Session {
-	if t == nil || t.crowded || t.id == Placeholder {
+	if t == nil || t.crowded || t.id == placeholder {
 		return nil
 	}
 	if accepted := t.accepted(); len(accepted) == 1 {
@@ -96,30 +96,30 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 	where := r.container.place()
 	switch {
 	case len(r.ticket.requests) == 0:
-		a.be(Unknown, m.absent(r.ticket))
+		a.conclude(VerdictUnknown, m.absent(r.ticket))
 	case s == nil:
-		a.be(Conflicting, ReasonReused)
+		a.conclude(VerdictConflicting, ReasonReused)
 	case r.ticket.rootsOn(r.node) > 1:
-		a.be(Conflicting, ReasonManyRoots)
+		a.conclude(VerdictConflicting, ReasonManyRoots)
 	case s.Refused():
-		a.be(Conflicting, ReasonRefused)
+		a.conclude(VerdictConflicting, ReasonRefused)
 	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.id:
-		a.be(Conflicting, ReasonLeftContainer)
+		a.conclude(VerdictConflicting, ReasonLeftContainer)
 	case where.contradicts(s) != "":
-		a.be(Conflicting, where.contradicts(s))
+		a.conclude(VerdictConflicting, where.contradicts(s))
 	case !m.startFits(s, r):
-		a.be(Conflicting, ReasonTime)
+		a.conclude(VerdictConflicting, ReasonTime)
 	case m.lost.has(s.AuditID):
-		a.be(Hint, ReasonEvicted)
+		a.conclude(VerdictHint, ReasonEvicted)
 	case s.nameless():
-		a.be(Unknown, ReasonNoUser)
+		a.conclude(VerdictUnknown, ReasonNoUser)
 		a.Claimed = nil
 	case r.node.name == "":
-		a.be(Hint, ReasonNoNode) // the events of any number of nodes
+		a.conclude(VerdictHint, ReasonNoNode) // the events of any number of nodes
 	case !where.known() || s.Namespace == "" || s.Pod == "":
-		a.be(Hint, ReasonNoPod)
+		a.conclude(VerdictHint, ReasonNoPod)
 	default:
-		a.be(Corroborated, ReasonChain)
+		a.conclude(VerdictCorroborated, ReasonChain)
 		a.Session, a.Claimed = s, nil
 	}
 }
@@ -166,27 +166,27 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 	where := m.placeOf(&a.Event)
 	switch {
 	case c.mixed, c.claim != nil && !c.claim.is(t):
-		a.be(Conflicting, ReasonTwoClaims)
-	case t.id == Placeholder:
-		a.be(PlaceholderID, ReasonPlaceholder)
+		a.conclude(VerdictConflicting, ReasonTwoClaims)
+	case t.id == placeholder:
+		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
 		a.Claimed = nil
 	case len(t.requests) == 0:
-		a.be(Unknown, m.absent(t))
+		a.conclude(VerdictUnknown, m.absent(t))
 	case s == nil:
-		a.be(Conflicting, ReasonReused)
+		a.conclude(VerdictConflicting, ReasonReused)
 	case s.Refused():
-		a.be(Conflicting, ReasonRefused)
+		a.conclude(VerdictConflicting, ReasonRefused)
 	case where.contradicts(s) != "":
-		a.be(Conflicting, where.contradicts(s))
+		a.conclude(VerdictConflicting, where.contradicts(s))
 	case m.outside(s, &a.Event):
-		a.be(Conflicting, ReasonTime)
+		a.conclude(VerdictConflicting, ReasonTime)
 	case s.nameless():
-		a.be(Unknown, ReasonNoUser)
+		a.conclude(VerdictUnknown, ReasonNoUser)
 		a.Claimed = nil
 	case m.lost.has(s.AuditID):
-		a.be(Hint, ReasonEvicted)
+		a.conclude(VerdictHint, ReasonEvicted)
 	default:
-		a.be(Hint, ReasonNoChain)
+		a.conclude(VerdictHint, ReasonNoChain)
 	}
 }
 
@@ -194,10 +194,10 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 func (a *Answer) unclaimed() {
 	a.AuditID = clip(a.Event.AuditID)
 	if a.Event.claims() {
-		a.be(Unknown, ReasonEvicted)
+		a.conclude(VerdictUnknown, ReasonEvicted)
 		return
 	}
-	a.be(Unknown, ReasonNoID)
+	a.conclude(VerdictUnknown, ReasonNoID)
 }
 
 // locate fills in what the agent left out.

@@ -172,8 +172,8 @@ func (m *Machine) settleOldest(early bool) {
 // settle gives an answer and lets go of what its event was the last use of.
 func (m *Machine) settle(a *Answer, p *process, early bool) {
 	m.judge(a, p)
-	if early && a.Verdict == Corroborated {
-		a.Verdict, a.Reason, a.Session, a.Claimed = Hint, ReasonEarly, nil, a.Session
+	if early && a.Verdict == VerdictCorroborated {
+		a.Verdict, a.Reason, a.Session, a.Claimed = VerdictHint, ReasonEarly, nil, a.Session
 	}
 	if early {
 		m.stats.EarlyAnswers++

@@ -34,9 +34,9 @@ func (n *node) key(p *Process) processKey {
 	case !p.Identified():
 		return processKey{}
 	}
-	b := binary.LittleEndian.AppendUint64(n.scratch[:0], uint64(p.PID))
+	var room [64]byte // for two numbers and a boot ID as the kernel writes it
+	b := binary.LittleEndian.AppendUint64(room[:0], uint64(p.PID))
 	b = append(binary.LittleEndian.AppendUint64(b, p.StartTicks), p.BootID...)
-	n.scratch = b
 	return processKey{^maphash.Bytes(n.seeds[0], b), maphash.Bytes(n.seeds[1], b) | 1} // no exec ID's, whatever its text
 }
 
@@ -56,15 +56,15 @@ func (m *Machine) learn(e *Event) *process {
 	if claim == nil {
 		return p
 	}
-	p.say(claim)
-	if e.Kind == Exec && e.FirstImage && e.ParentOutside && e.AuditID != "" {
+	p.addClaim(claim)
+	if e.Kind == KindExec && e.FirstImage && e.ParentOutside && e.AuditID != "" {
 		m.originate(p, e, c, claim)
 	}
 	return p
 }
 
-// say notes what the process claims; of several IDs, the first by text.
-func (p *process) say(claim *ticket) {
+// addClaim notes what the process claims; of several IDs, the first by text.
+func (p *process) addClaim(claim *ticket) {
 	p.mixed = p.mixed || p.claim != nil && !p.claim.is(claim)
 	if p.claim == nil || claim.id <= p.claim.id {
 		p.claim = claim
@@ -107,7 +107,7 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 	if e.Time.Before(p.at) {
 		p.at = e.Time
 	}
-	if e.Kind == Exit {
+	if e.Kind == KindExit {
 		p.exit = e.Time
 	}
 	return p
@@ -184,13 +184,13 @@ func (m *Machine) climb(p *process) chain {
 			m.remember(start, p, c.root)
 			return c
 		}
-		c.hear(p)
+		c.observe(p)
 		p = m.above(p)
 	}
 	return c
 }
 
-func (c *chain) hear(p *process) {
+func (c *chain) observe(p *process) {
 	switch {
 	case p.claim == nil:
 	case c.claim == nil:

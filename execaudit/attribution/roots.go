@@ -17,9 +17,8 @@ type node struct {
 
 	containers map[containerID]*container
 
-	boot    string          // the boot last heard of
-	seeds   [2]maphash.Seed // of this node's process keys
-	scratch []byte
+	boot  string          // the boot last heard of
+	seeds [2]maphash.Seed // of this node's process keys
 }
 
 type journalKey struct {

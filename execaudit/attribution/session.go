@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Placeholder is the audit ID of a session whose API server had none
+// placeholder is the audit ID of a session whose API server had none
 // (KEP-6035, Audit ID Propagation).
-const Placeholder = "unknown"
+const placeholder = "unknown"
 
 // User is a Kubernetes user as an audit event has it.
 type User struct {
@@ -163,6 +163,3 @@ func (s *Session) bytes() int {
 	}
 	return n
 }
-
-// AuditIDName is the environment variable that carries the audit ID (KEP-6035, Proposal).
-const AuditIDName = "KUBERNETES_EXEC_AUDIT_ID"

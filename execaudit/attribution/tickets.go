@@ -28,11 +28,11 @@ type ticket struct {
 // maxRequests is how many requests of one ID are kept; more are as good as proof that it was reused.
 const maxRequests = 16
 
-// MaxIDBytes is how much of an ID is compared; a process may claim any text.
-const MaxIDBytes = 1 << 10 // 1 KiB
+// maxIDBytes is how much of an ID is compared; a process may claim any text.
+const maxIDBytes = 1 << 10 // 1 KiB
 
 func clip(id string) string {
-	return id[:min(len(id), MaxIDBytes)]
+	return id[:min(len(id), maxIDBytes)]
 }
 
 func (m *Machine) ticket(id string, at time.Time) *ticket {

@@ -10,17 +10,17 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	// Unknown: no audit ID, or one without an audit event.
-	Unknown Verdict = iota
-	// Placeholder verdicts are for sessions whose API server had no audit ID.
-	PlaceholderID
-	// Hint: an audit ID that nothing contradicts and nothing supports either.
-	Hint
-	// Conflicting: the evidence contradicts itself; somebody forged or reused an ID.
-	Conflicting
-	// Corroborated: an unbroken chain of processes to a session's first process, whose pod, container and time agree with the
-	// one request of that audit ID.
-	Corroborated
+	// VerdictUnknown: no audit ID, or one without an audit event.
+	VerdictUnknown Verdict = iota
+	// VerdictPlaceholder: the session's API server had no audit ID.
+	VerdictPlaceholder
+	// VerdictHint: an audit ID that nothing contradicts and nothing supports either.
+	VerdictHint
+	// VerdictConflicting: the evidence contradicts itself; somebody forged or reused an ID.
+	VerdictConflicting
+	// VerdictCorroborated: an unbroken chain of processes to a session's first process, whose pod, container and time agree
+	// with the one request of that audit ID.
+	VerdictCorroborated
 )
 
 var verdictNames = [...]string{"unknown", "placeholder", "hint", "conflicting", "corroborated"}

@@ -96,7 +96,7 @@ func (w *world) emit(p *proc, kind attribution.Kind, claims bool) {
 	}
 	if claims {
 		e.AuditID = p.claim
-		e.FirstImage = p.first && kind == attribution.Exec
+		e.FirstImage = p.first && kind == attribution.KindExec
 	}
 	w.events = append(w.events, e)
 	if p.user != "" {
@@ -115,7 +115,7 @@ func (w *world) session(i int, earlier []string) string {
 	reuse := w.random.IntN(12)
 	switch {
 	case reuse == 0:
-		id, plain = attribution.Placeholder, false
+		id, plain = placeholder, false
 	case reuse == 1 && len(earlier) > 0 && !w.honest:
 		id, plain = earlier[w.random.IntN(len(earlier))], false
 		w.clock = w.clock.Add(10 * time.Minute) // no two requests of one ID look alike in time
@@ -139,10 +139,10 @@ func (w *world) session(i int, earlier []string) string {
 		process.StartTicks = w.ticks
 	}
 	w.record(session, attribution.PhaseIntent, attribution.Process{})
-	w.emit(root, attribution.Exec, true)
+	w.emit(root, attribution.KindExec, true)
 	w.record(session, attribution.PhaseStart, process)
 	w.tree(root, earlier, 0)
-	w.emit(root, attribution.Exit, false)
+	w.emit(root, attribution.KindExit, false)
 	w.free(root)
 	w.record(session, attribution.PhaseEnd, process)
 	if w.random.IntN(3) > 0 {
@@ -186,12 +186,12 @@ func (w *world) tree(parent *proc, others []string, depth int) {
 		}
 		child.spoof = child.claim != child.real
 		if w.agent == 0 {
-			w.emit(child, attribution.Fork, false)
+			w.emit(child, attribution.KindFork, false)
 		}
-		w.emit(child, attribution.Exec, true)
+		w.emit(child, attribution.KindExec, true)
 		w.tree(child, others, depth+1)
 		if w.random.IntN(5) > 0 { // else it outlives the session
-			w.emit(child, attribution.Exit, false)
+			w.emit(child, attribution.KindExit, false)
 			w.free(child)
 		}
 	}
@@ -205,8 +205,8 @@ func (w *world) native(ids []string) {
 	if w.agent == 1 {
 		p.parent = attribution.Process{PID: 7, ExecID: "entrypoint"}
 	}
-	w.emit(p, attribution.Exec, true)
-	w.emit(p, attribution.Exit, false)
+	w.emit(p, attribution.KindExec, true)
+	w.emit(p, attribution.KindExit, false)
 	w.free(p)
 }
 
@@ -234,6 +234,9 @@ func (w *world) record(r attribution.Record, phase attribution.Phase, p attribut
 }
 
 // held never answers before Flush.
+// placeholder is the audit ID of a session whose API server had none (KEP-6035, Audit ID Propagation).
+const placeholder = "unknown"
+
 var held = attribution.Options{Window: attribution.Forever, All: true, MaxBytes: 1 << 30}
 
 // feed is one piece of evidence.

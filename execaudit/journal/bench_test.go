@@ -21,9 +21,10 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
+			var d journal.Decoder
 			var r journal.Record
 			for b.Loop() {
-				if err := journal.Decode(line, &r); err != nil {
+				if err := d.Decode(line, &r); err != nil {
 					b.Fatal(err)
 				}
 			}

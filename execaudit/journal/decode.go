@@ -1,10 +1,24 @@
 package journal
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
-// Decode reads one line of a journal, without its newline, into r, which it overwrites; after an error r is the zero
-// Record. The texts of r are copies that share one allocation of the line's length: a caller that keeps a short one for
-// long clones it. Argv is nil where the line has none or null.
+// Decoder reads lines of a journal, strictly and fast. The zero value is ready. It is for one goroutine and must not be
+// copied.
+type Decoder struct {
+	scanner
+	seen  uint32 // a bit for each known key of the line
+	block strings.Builder
+	last  Record // the latest texts in block
+}
+
+// Decode reads one line, without its newline, into r, which it overwrites; after an error r is the zero Record. Argv is nil
+// where the line has none or null. It keeps no reference to the line.
+//
+// The texts of r are copies that lie together in blocks of 32 KiB with those of other records, and records that follow each
+// other share equal ones: a caller that keeps a text for long clones it.
 //
 // Fields it does not know are skipped; so are those whose key differs from a known one in case. Its errors repeat nothing
 // of the line:
@@ -14,28 +28,25 @@ import "strconv"
 //
 // It takes the same values as encoding/json with the same result, apart from keys: encoding/json takes a key in any case
 // for a field's, and the last of two for the one that counts, so that two readers of one line would see two records.
-func Decode(line []byte, r *Record) error {
+func (d *Decoder) Decode(line []byte, r *Record) error {
 	*r = Record{}
-	d := decoder{scanner: scanner{line: line}}
+	d.scanner, d.seen = scanner{line: line}, 0
+	whole := d.record(r) && d.atEnd()
+	d.line = nil
 	var err error = ErrNotJSON
-	if d.record(r) && d.atEnd() {
-		if err = r.Validate(); err == nil {
-			return nil
-		}
+	if whole {
+		err = r.Validate()
 	}
-	*r = Record{}
+	if err != nil {
+		*r = Record{}
+	}
 	return err
 }
 
-// decoder fills a record with what a scanner finds. Its methods report whether the next value had the field's type; each
-// takes null for the field's absence, as encoding/json does.
-type decoder struct {
-	scanner
-	seen uint32 // a bit for each known key
-	text string // the line, copied for the first text taken from it
-}
+// The methods below report whether the next value had the field's type; each takes null for the field's absence, as
+// encoding/json does.
 
-func (d *decoder) record(r *Record) bool {
+func (d *Decoder) record(r *Record) bool {
 	if d.peek() == 'n' {
 		return d.literal("null")
 	}
@@ -47,15 +58,6 @@ const (
 	sawVersion = 1 << iota
 	sawKind
 	sawTime
-	sawArgv
-	sawArgvTruncated
-	sawTTY
-	sawExitCode
-	sawReason
-	sawPID
-	sawStartTicks
-	sawBootID
-	sawSessionID
 	sawNode
 	sawContainerID
 	sawExecID
@@ -65,9 +67,19 @@ const (
 	sawPod
 	sawPodUID
 	sawContainer
+	sawPID
+	sawStartTicks
+	sawBootID
+	sawSessionID
+	sawArgv
+	sawArgvTruncated
+	sawTTY
+	sawExitCode
+	sawReason
 )
 
-func (d *decoder) member(key []byte, r *Record) bool {
+// member reads the value of a key. It is long because it names each field once.
+func (d *Decoder) member(key []byte, r *Record) bool {
 	switch string(key) {
 	case "version":
 		return d.first(sawVersion) && d.integer(&r.Version)
@@ -75,6 +87,32 @@ func (d *decoder) member(key []byte, r *Record) bool {
 		return d.first(sawKind) && d.kind(&r.Kind)
 	case "time":
 		return d.first(sawTime) && d.time(r)
+	case "node":
+		return d.first(sawNode) && d.string(&r.Node, &d.last.Node)
+	case "containerID":
+		return d.first(sawContainerID) && d.string(&r.ContainerID, &d.last.ContainerID)
+	case "execID":
+		return d.first(sawExecID) && d.string(&r.ExecID, &d.last.ExecID)
+	case "auditID":
+		return d.first(sawAuditID) && d.string(&r.AuditID, &d.last.AuditID)
+	case "sandboxID":
+		return d.first(sawSandboxID) && d.string(&r.SandboxID, &d.last.SandboxID)
+	case "namespace":
+		return d.first(sawNamespace) && d.string(&r.Namespace, &d.last.Namespace)
+	case "pod":
+		return d.first(sawPod) && d.string(&r.Pod, &d.last.Pod)
+	case "podUID":
+		return d.first(sawPodUID) && d.string(&r.PodUID, &d.last.PodUID)
+	case "container":
+		return d.first(sawContainer) && d.string(&r.Container, &d.last.Container)
+	case "pid":
+		return d.first(sawPID) && d.integer(&r.PID)
+	case "startTicks":
+		return d.first(sawStartTicks) && d.startTicks(r)
+	case "bootID":
+		return d.first(sawBootID) && d.string(&r.BootID, &d.last.BootID)
+	case "sessionID":
+		return d.first(sawSessionID) && d.sessionID(r)
 	case "argv":
 		return d.first(sawArgv) && d.strings(&r.Argv)
 	case "argvTruncated":
@@ -84,93 +122,59 @@ func (d *decoder) member(key []byte, r *Record) bool {
 	case "exitCode":
 		return d.first(sawExitCode) && d.exitCode(r)
 	case "reason":
-		return d.first(sawReason) && d.string(&r.Reason)
-	}
-	if known, ok := d.process(key, &r.Process); known {
-		return ok
-	}
-	if known, ok := d.session(key, &r.Session); known {
-		return ok
+		return d.first(sawReason) && d.string(&r.Reason, &d.last.Reason)
 	}
 	return d.value(1)
 }
 
-func (d *decoder) process(key []byte, p *Process) (known, ok bool) {
-	switch string(key) {
-	case "pid":
-		return true, d.first(sawPID) && d.integer(&p.PID)
-	case "startTicks":
-		n, ok := d.unsigned(64)
-		p.StartTicks = n
-		return true, ok && d.first(sawStartTicks)
-	case "bootID":
-		return true, d.first(sawBootID) && d.string(&p.BootID)
-	case "sessionID":
-		n, ok := d.unsigned(32)
-		p.SessionID = uint32(n)
-		return true, ok && d.first(sawSessionID)
-	}
-	return false, false
-}
-
-func (d *decoder) session(key []byte, s *Session) (known, ok bool) {
-	switch string(key) {
-	case "node":
-		return true, d.first(sawNode) && d.string(&s.Node)
-	case "containerID":
-		return true, d.first(sawContainerID) && d.string(&s.ContainerID)
-	case "execID":
-		return true, d.first(sawExecID) && d.string(&s.ExecID)
-	case "auditID":
-		return true, d.first(sawAuditID) && d.string(&s.AuditID)
-	case "sandboxID":
-		return true, d.first(sawSandboxID) && d.string(&s.SandboxID)
-	case "namespace":
-		return true, d.first(sawNamespace) && d.string(&s.Namespace)
-	case "pod":
-		return true, d.first(sawPod) && d.string(&s.Pod)
-	case "podUID":
-		return true, d.first(sawPodUID) && d.string(&s.PodUID)
-	case "container":
-		return true, d.first(sawContainer) && d.string(&s.Container)
-	}
-	return false, false
-}
-
 // first reports whether the key of this bit comes for the first time.
-func (d *decoder) first(bit uint32) bool {
+func (d *Decoder) first(bit uint32) bool {
 	again := d.seen&bit != 0
 	d.seen |= bit
 	return !again
 }
 
-func (d *decoder) null() bool {
+func (d *Decoder) null() bool {
 	return d.peek() == 'n' && d.literal("null")
 }
 
-func (d *decoder) string(into *string) bool {
+// string reads a text, and takes the one that was read last for the field where it is the same.
+func (d *Decoder) string(into, last *string) bool {
 	if d.null() {
 		return true
 	}
 	start, plain, ok := d.quoted()
-	if ok {
-		*into = d.copied(start, d.pos-1, plain)
+	if !ok {
+		return false
 	}
-	return ok
+	if raw := d.line[start : d.pos-1]; !plain || string(raw) != *last {
+		*last = d.copied(raw, plain)
+	}
+	*into = *last
+	return true
 }
 
-// copied returns the text that the inside of a string, line[start:end], means.
-func (d *decoder) copied(start, end int, plain bool) string {
+const blockBytes = 32 << 10 // 32 KiB
+
+// copied returns what the inside of a string means.
+func (d *Decoder) copied(inside []byte, plain bool) string {
 	if !plain {
-		return string(unquoted(d.line[start:end]))
+		inside = unquoted(inside)
 	}
-	if d.text == "" {
-		d.text = string(d.line)
+	if len(inside) > blockBytes/4 {
+		return string(inside)
 	}
-	return d.text[start:end]
+	if d.block.Cap()-d.block.Len() < len(inside) {
+		d.block = strings.Builder{}
+		d.block.Grow(blockBytes)
+		d.last = Record{} // or it would hold on to other blocks
+	}
+	start := d.block.Len()
+	d.block.Write(inside)
+	return d.block.String()[start:]
 }
 
-func (d *decoder) kind(into *Kind) bool {
+func (d *Decoder) kind(into *Kind) bool {
 	if d.null() {
 		return true
 	}
@@ -184,25 +188,27 @@ func (d *decoder) kind(into *Kind) bool {
 			return true
 		}
 	}
-	*into = Kind(d.copied(start, d.pos-1, plain))
+	*into = Kind(d.copied(d.line[start:d.pos-1], plain))
 	return true
 }
 
-func (d *decoder) time(r *Record) bool {
+func (d *Decoder) time(r *Record) bool {
 	d.peek()
 	start := d.pos
 	return d.value(1) && r.Time.UnmarshalJSON(d.line[start:d.pos]) == nil
 }
 
-func (d *decoder) strings(into *[]string) bool {
+func (d *Decoder) strings(into *[]string) bool {
 	if d.null() {
 		return true
 	}
 	var room [8]string // most command lines are short: one allocation then
 	list := room[:0]
 	if !d.elements(func() bool {
-		list = append(list, "")
-		return d.string(&list[len(list)-1])
+		var word, none string
+		ok := d.string(&word, &none)
+		list = append(list, word)
+		return ok
 	}) {
 		return false
 	}
@@ -210,7 +216,7 @@ func (d *decoder) strings(into *[]string) bool {
 	return true
 }
 
-func (d *decoder) boolean(into *bool) bool {
+func (d *Decoder) boolean(into *bool) bool {
 	switch d.peek() {
 	case 't':
 		*into = true
@@ -221,7 +227,7 @@ func (d *decoder) boolean(into *bool) bool {
 	return d.null()
 }
 
-func (d *decoder) integer(into *int) bool {
+func (d *Decoder) integer(into *int) bool {
 	if d.null() {
 		return true
 	}
@@ -235,7 +241,7 @@ func (d *decoder) integer(into *int) bool {
 }
 
 // unsigned returns 0 for null.
-func (d *decoder) unsigned(bits int) (uint64, bool) {
+func (d *Decoder) unsigned(bits int) (uint64, bool) {
 	if d.null() {
 		return 0, true
 	}
@@ -247,7 +253,18 @@ func (d *decoder) unsigned(bits int) (uint64, bool) {
 	return n, err == nil
 }
 
-func (d *decoder) exitCode(r *Record) bool {
+func (d *Decoder) startTicks(r *Record) (ok bool) {
+	r.StartTicks, ok = d.unsigned(64)
+	return ok
+}
+
+func (d *Decoder) sessionID(r *Record) bool {
+	n, ok := d.unsigned(32)
+	r.SessionID = uint32(n)
+	return ok
+}
+
+func (d *Decoder) exitCode(r *Record) bool {
 	if d.null() {
 		return true
 	}

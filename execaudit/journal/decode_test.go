@@ -75,12 +75,12 @@ func fieldOf(v reflect.Value, key string) any {
 	return nil
 }
 
-// checkDecode wants Decode to do with a line what the reference does.
-func checkDecode(t interface{ Fatalf(string, ...any) }, line []byte) {
+// checkDecode wants a Decoder to do with a line what the reference does, whatever it did before.
+func checkDecode(t interface{ Fatalf(string, ...any) }, used *journal.Decoder, line []byte) {
 	before := bytes.Clone(line)
 	want, wantErr := reference(line)
 	got := journal.Record{Kind: "left over", Argv: []string{"left over"}}
-	err := journal.Decode(line, &got)
+	err := used.Decode(line, &got)
 	if !reflect.DeepEqual(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 		t.Fatalf("Decode(%q) = %+v, %v, want %+v, %v", line, got, err, want, wantErr)
 	}
@@ -114,13 +114,14 @@ var keys = []string{
 }
 
 func TestDecode(t *testing.T) {
+	var d journal.Decoder
 	t.Run("EXA-39 Decode takes what encoding/json takes, key by key and value by value", func(t *testing.T) {
-		checkDecode(t, []byte(goodLine))
+		checkDecode(t, &d, []byte(goodLine))
 		for _, key := range keys {
 			for _, value := range values {
 				member := fmt.Sprintf(`"%s":%s`, key, value)
-				checkDecode(t, []byte("{"+member+"}"))
-				checkDecode(t, []byte(strings.TrimSuffix(goodLine, "}")+","+member+"}")) // twice, if known
+				checkDecode(t, &d, []byte("{"+member+"}"))
+				checkDecode(t, &d, []byte(strings.TrimSuffix(goodLine, "}")+","+member+"}")) // twice, if known
 				for _, plain := range []string{`"` + key + `":`, `"later":`} {
 					if at := strings.Index(goodLine, plain); at >= 0 { // in the place of the good value
 						rest := goodLine[at+len(plain):]
@@ -128,7 +129,7 @@ func TestDecode(t *testing.T) {
 						if err := json.NewDecoder(strings.NewReader(rest)).Decode(&old); err != nil {
 							t.Fatal(err)
 						}
-						checkDecode(t, []byte(goodLine[:at]+plain+value+rest[len(old):]))
+						checkDecode(t, &d, []byte(goodLine[:at]+plain+value+rest[len(old):]))
 					}
 				}
 			}
@@ -139,14 +140,14 @@ func TestDecode(t *testing.T) {
 			"", " ", "null", " null ", "nul", "nullx", "1", `"x"`, "[]", "{}", " { } ", "{}x", "{} {}", "{,}", "{", "}", `{"version"}`, `{"version":}`, `{"version" 1}`, `{"version":1 "kind":"end"}`,
 			"\r\n" + goodLine + "\t ", goodLine + goodLine, "\xef\xbb\xbf" + goodLine, "\x00" + goodLine, goodLine + "\x00", strings.ReplaceAll(goodLine, ":", " : "), strings.ReplaceAll(goodLine, ",", " ,\n"),
 		} {
-			checkDecode(t, []byte(line))
+			checkDecode(t, &d, []byte(line))
 		}
 		for cut := range goodLine {
-			checkDecode(t, []byte(goodLine[:cut]))
-			checkDecode(t, []byte(goodLine[cut:]))
+			checkDecode(t, &d, []byte(goodLine[:cut]))
+			checkDecode(t, &d, []byte(goodLine[cut:]))
 			for _, b := range "\x00\\\"{}[]:,0 \x80" {
-				checkDecode(t, []byte(goodLine[:cut]+string(b)+goodLine[cut+1:]))
-				checkDecode(t, []byte(goodLine[:cut]+string(b)+goodLine[cut:]))
+				checkDecode(t, &d, []byte(goodLine[:cut]+string(b)+goodLine[cut+1:]))
+				checkDecode(t, &d, []byte(goodLine[:cut]+string(b)+goodLine[cut:]))
 			}
 		}
 	})
@@ -159,18 +160,36 @@ func TestDecode(t *testing.T) {
 				}
 				return fmt.Sprintf(`"%s":%s`, rapid.SampledFrom(keys).Draw(rt, "key"), value)
 			})
-			checkDecode(rt, []byte("{"+strings.Join(rapid.SliceOfN(member, 0, 9).Draw(rt, "members"), ",")+"}"))
+			checkDecode(rt, &d, []byte("{"+strings.Join(rapid.SliceOfN(member, 0, 9).Draw(rt, "members"), ",")+"}"))
 		})
 	})
-	t.Run("texts are copies", func(t *testing.T) {
-		line := []byte(goodLine)
-		var r journal.Record
-		if err := journal.Decode(line, &r); err != nil {
+	t.Run("texts are copies, and stay what they were when more lines are read", func(t *testing.T) {
+		want, err := reference([]byte(goodLine))
+		if err != nil {
 			t.Fatal(err)
 		}
-		clear(line)
-		if want, _ := reference([]byte(goodLine)); !reflect.DeepEqual(r, want) {
-			t.Errorf("the record follows the caller's slice: %+v", r)
+		var d journal.Decoder
+		var kept []journal.Record
+		for i := range 500 { // more than a block's worth
+			line := []byte(goodLine)
+			if i%2 == 1 {
+				line = bytes.ReplaceAll(line, []byte(`"auditID":"a"`), []byte(`"auditID":"`+strings.Repeat("é", i*20)+`"`))
+			}
+			var r journal.Record
+			if err := d.Decode(line, &r); err != nil {
+				t.Fatal(err)
+			}
+			clear(line)
+			kept = append(kept, r)
+		}
+		for i, r := range kept {
+			want := want
+			if i%2 == 1 {
+				want.AuditID = strings.Repeat("é", i*20)
+			}
+			if !reflect.DeepEqual(r, want) {
+				t.Fatalf("record %d became %+v", i, r)
+			}
 		}
 	})
 }

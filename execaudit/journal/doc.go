@@ -9,7 +9,7 @@
 //
 // A journal is a file of JSON lines that only grows, one Record a line. Append
 // returns once the record is on disk, AppendUnsynced once the end of this process
-// cannot lose it. Reader.Records iterates over a journal, Decode reads one line. A
+// cannot lose it. Reader.Records iterates over a journal, a Decoder reads single lines. A
 // session is found by its SessionKey, a process by its ProcessKey. Records contain
 // no environment value except the audit ID; they do contain the command line.
 //

@@ -3,6 +3,8 @@ package journal_test
 import (
 	"bytes"
 	"testing"
+
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
 func FuzzReader(f *testing.F) {
@@ -40,5 +42,10 @@ func FuzzDecode(f *testing.F) {
 			f.Add([]byte(`{"version":1,"reason":` + value + `,"later":` + value + "}"))
 		}
 	}
-	f.Fuzz(func(t *testing.T, line []byte) { checkDecode(t, line) })
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var d journal.Decoder
+		checkDecode(t, &d, line)
+		checkDecode(t, &d, []byte(goodLine))
+		checkDecode(t, &d, line)
+	})
 }

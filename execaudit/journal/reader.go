@@ -12,10 +12,11 @@ import (
 // Reader reads a journal, line by line, in memory bounded by MaxLineBytes. It is
 // for one goroutine.
 type Reader struct {
-	name  string
-	lines *bufio.Reader
-	long  []byte // a line that is longer than what lines holds
-	line  int
+	name    string
+	lines   *bufio.Reader
+	long    []byte // a line that is longer than what lines holds
+	line    int
+	decoder Decoder
 }
 
 // NewReader returns a Reader of r. name is for errors, usually the file's.
@@ -23,7 +24,7 @@ func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{name: name, lines: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// Records returns the journal's records in its order, as Decode reads them, up to
+// Records returns the journal's records in its order, as a Decoder reads them, up to
 // the end of what NewReader was given. A pair with an error has the zero Record:
 //
 //   - *LineError for a line that is not a record; the next pair is of what follows it
@@ -45,7 +46,7 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 			}
 			var record Record
 			if err == nil {
-				err = Decode(line, &record)
+				err = r.decoder.Decode(line, &record)
 			}
 			if err != nil {
 				err = &LineError{Name: r.name, Line: r.line, Err: err}

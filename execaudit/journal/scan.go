@@ -21,6 +21,13 @@ const maxDepth = 10_000
 
 // peek returns the next byte that is not space, 0 at the end.
 func (s *scanner) peek() byte {
+	if s.pos < len(s.line) && s.line[s.pos] > ' ' {
+		return s.line[s.pos]
+	}
+	return s.pastSpace()
+}
+
+func (s *scanner) pastSpace() byte {
 	for ; s.pos < len(s.line); s.pos++ {
 		switch b := s.line[s.pos]; b {
 		case ' ', '\t', '\n', '\r':
@@ -155,34 +162,41 @@ func (s *scanner) digits() bool {
 // quoted goes past a string whose inside begins at start and ends at pos-1. plain says that the inside means itself:
 // it is UTF-8 without escapes.
 func (s *scanner) quoted() (start int, plain, ok bool) {
-	if !s.next('"') {
+	if s.peek() != '"' {
 		return 0, false, false
 	}
-	start, plain = s.pos, true
-	ascii := true
-	for {
-		s.pos += harmless(s.line[s.pos:])
-		if s.pos == len(s.line) {
-			return 0, false, false
-		}
+	start = s.pos + 1
+	s.pos = start + harmless(s.line[start:])
+	if s.pos < len(s.line) && s.line[s.pos] == '"' { // most strings are of harmless bytes alone
+		s.pos++
+		return start, true, true
+	}
+	plain, ok = s.rest(start)
+	return start, plain, ok
+}
+
+// rest goes to the end of a string whose inside begins at start.
+func (s *scanner) rest(start int) (plain, ok bool) {
+	plain = true
+	for ; s.pos < len(s.line); s.pos += harmless(s.line[s.pos:]) {
 		switch b := s.line[s.pos]; {
 		case b == '"':
 			s.pos++
-			return start, plain && (ascii || utf8.Valid(s.line[start:s.pos-1])), true
+			return plain && utf8.Valid(s.line[start:s.pos-1]), true
 		case b == '\\':
 			plain = false
 			if !s.escape() {
-				return 0, false, false
+				return false, false
 			}
 		case b < ' ':
-			return 0, false, false
+			return false, false
 		default:
-			ascii = false
 			for s.pos < len(s.line) && s.line[s.pos] >= utf8.RuneSelf {
 				s.pos++
 			}
 		}
 	}
+	return false, false
 }
 
 // Bytes repeated in a word.

@@ -5,20 +5,24 @@ import (
 	"net/url"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
-// SPOAnnotation is the audit annotation in which the Security Profiles Operator leaves its join key.
-const SPOAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
+// spoAnnotation is the audit annotation in which the Security Profiles Operator leaves its join key.
+const spoAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
 
 var execText = []byte(`"exec"`)
 
-// Decode appends the exec requests of one line, an Event or an EventList, to b.Audits. An Event in the envelope of a
+// Decode appends the exec requests of one line, an Event or an EventList, to out.Audits. An Event in the envelope of a
 // log shipper is none. An exec request needs auditID and requestReceivedTimestamp, and a name where somebody is
 // impersonated.
 //
 // Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
-func Decode(line []byte, b *attribution.Batch) error {
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	mark := len(b.Audits)
 	seen := false
@@ -55,7 +59,7 @@ func mentionsExec(line []byte) bool {
 
 // skip goes past an Event or an EventList without an exec request, and reports whether it was one: what says so comes
 // early in it.
-func skip(c *scan.Cursor, b *attribution.Batch) bool {
+func skip(c *scan.Cursor, b *intake.Batch) bool {
 	if !c.Object() {
 		return false
 	}
@@ -77,7 +81,7 @@ func skip(c *scan.Cursor, b *attribution.Batch) bool {
 }
 
 // decode reads an Event, or the items of an EventList, and reports whether it was one.
-func decode(c *scan.Cursor, b *attribution.Batch) bool {
+func decode(c *scan.Cursor, b *intake.Batch) bool {
 	if !c.Object() {
 		return false
 	}
@@ -98,7 +102,7 @@ func decode(c *scan.Cursor, b *attribution.Batch) bool {
 }
 
 // items reports whether each element is an Event that can be used; null is a list of none.
-func items(c *scan.Cursor, b *attribution.Batch) bool {
+func items(c *scan.Cursor, b *intake.Batch) bool {
 	if c.Null() {
 		return true
 	}
@@ -112,7 +116,7 @@ func items(c *scan.Cursor, b *attribution.Batch) bool {
 	return whole
 }
 
-func item(c *scan.Cursor, b *attribution.Batch) bool {
+func item(c *scan.Cursor, b *intake.Batch) bool {
 	if !c.Object() {
 		return false
 	}
@@ -130,7 +134,7 @@ type event struct {
 	resource, subresource []byte
 }
 
-func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
+func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	switch string(key) {
 	case "auditID":
 		e.audit.AuditID = b.Text(c.Raw())
@@ -143,7 +147,7 @@ func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 	case "impersonatedUser":
 		e.impersonated(c, b)
 	case "sourceIPs":
-		e.audit.SourceIPs = texts(c, b)
+		e.audit.SourceIPs = list(c, b)
 	case "userAgent":
 		e.audit.UserAgent = b.Name(c.Raw())
 	case "objectRef":
@@ -174,7 +178,7 @@ func stage(raw []byte) attribution.Stage {
 }
 
 // impersonated notes nobody for null, and a user without a name for what is no user.
-func (e *event) impersonated(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) impersonated(c *scan.Cursor, b *intake.Batch) {
 	e.audit.Impersonated = nil
 	if c.Null() {
 		return
@@ -183,7 +187,7 @@ func (e *event) impersonated(c *scan.Cursor, b *attribution.Batch) {
 	user(c, b, e.audit.Impersonated)
 }
 
-func user(c *scan.Cursor, b *attribution.Batch, u *attribution.User) {
+func user(c *scan.Cursor, b *intake.Batch, u *attribution.User) {
 	if !c.Object() {
 		return
 	}
@@ -194,7 +198,7 @@ func user(c *scan.Cursor, b *attribution.Batch, u *attribution.User) {
 		case "uid":
 			u.UID = b.Name(c.Raw())
 		case "groups":
-			u.Groups = texts(c, b)
+			u.Groups = list(c, b)
 		case "extra":
 			u.Extra = extra(c, b)
 		default:
@@ -203,30 +207,30 @@ func user(c *scan.Cursor, b *attribution.Batch, u *attribution.User) {
 	}
 }
 
-func extra(c *scan.Cursor, b *attribution.Batch) map[string][]string {
+func extra(c *scan.Cursor, b *intake.Batch) map[string][]string {
 	if !c.Object() {
 		return nil
 	}
 	values := map[string][]string{}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		values[b.Name(key)] = texts(c, b)
+		values[b.Name(key)] = list(c, b)
 	}
 	return values
 }
 
-// texts reads an array of strings; other elements become empty strings.
-func texts(c *scan.Cursor, b *attribution.Batch) []string {
-	var list []string
+// list reads an array of strings; other elements become empty strings.
+func list(c *scan.Cursor, b *intake.Batch) []string {
+	var all []string
 	if !c.Array() {
 		return nil
 	}
 	for c.Element() {
-		list = append(list, b.Name(c.Raw()))
+		all = append(all, b.Name(c.Raw()))
 	}
-	return list
+	return all
 }
 
-func (e *event) object(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) object(c *scan.Cursor, b *intake.Batch) {
 	if !c.Object() {
 		return
 	}
@@ -259,12 +263,12 @@ func (e *event) status(c *scan.Cursor) {
 	}
 }
 
-func (e *event) annotations(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) annotations(c *scan.Cursor, b *intake.Batch) {
 	if !c.Object() {
 		return
 	}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		if string(key) == SPOAnnotation {
+		if string(key) == spoAnnotation {
 			e.audit.RequestUID = b.Text(c.Raw())
 			continue
 		}
@@ -273,7 +277,7 @@ func (e *event) annotations(c *scan.Cursor, b *attribution.Batch) {
 }
 
 // keep appends the event when it is an exec request. It reports false for one that cannot be used.
-func (e *event) keep(b *attribution.Batch) bool {
+func (e *event) keep(b *intake.Batch) bool {
 	if e.audit.AuditID == "" {
 		return false
 	}
@@ -299,9 +303,9 @@ func request(raw []byte) (command []string, container string) {
 	return bounded(values["command"]), values.Get("container")
 }
 
-// bounded cuts a command line at attribution.MaxCommandBytes.
+// bounded cuts a command line at texts.MaxCommandBytes.
 func bounded(words []string) []string {
-	room := attribution.MaxCommandBytes
+	room := texts.MaxCommandBytes
 	for i, word := range words {
 		if len(word) > room {
 			return append(words[:i:i], word[:room])

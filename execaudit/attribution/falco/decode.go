@@ -11,17 +11,21 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
 const (
-	ownID      = "proc.env[" + attribution.AuditIDName + "]"
-	ancestorID = "proc.aenv[" + attribution.AuditIDName + "]"
+	ownID      = "proc.env[" + texts.AuditIDName + "]"
+	ancestorID = "proc.aenv[" + texts.AuditIDName + "]"
 )
 
-// Decode appends the alert of one line to b.Events, when it is about a process. Its kind is Exec for evt.type execve and
+// Decode appends the alert of one line to out.Events, when it is about a process. Its kind is Exec for evt.type execve and
 // execveat, Exit for procexit, else Activity.
-func Decode(line []byte, b *attribution.Batch) error {
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed
@@ -56,7 +60,7 @@ type alert struct {
 	own, ancestor                     string
 }
 
-func (a *alert) fields(c *scan.Cursor, b *attribution.Batch) {
+func (a *alert) fields(c *scan.Cursor, b *intake.Batch) {
 	if !c.Object() {
 		return
 	}
@@ -65,10 +69,10 @@ func (a *alert) fields(c *scan.Cursor, b *attribution.Batch) {
 	}
 }
 
-func (a *alert) field(c *scan.Cursor, b *attribution.Batch, key []byte) {
+func (a *alert) field(c *scan.Cursor, b *intake.Batch, key []byte) {
 	switch string(key) {
 	case "container.id":
-		if id := c.Raw(); len(id) >= attribution.ContainerIDBytes {
+		if id := c.Raw(); len(id) >= texts.ContainerIDBytes {
 			a.ContainerID = b.Name(id)
 		}
 	case "container.name":
@@ -130,14 +134,14 @@ func present(text string) string {
 func kind(name []byte) attribution.Kind {
 	switch string(name) {
 	case "execve", "execveat":
-		return attribution.Exec
+		return attribution.KindExec
 	case "procexit":
-		return attribution.Exit
+		return attribution.KindExit
 	}
-	return attribution.Activity
+	return attribution.KindActivity
 }
 
-func (a *alert) keep(b *attribution.Batch) error {
+func (a *alert) keep(b *intake.Batch) error {
 	if a.Time.IsZero() && a.eventTime > 0 {
 		a.Time = time.Unix(0, a.eventTime).UTC()
 	}

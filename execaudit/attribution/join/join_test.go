@@ -62,7 +62,7 @@ func right(n int) string {
 	var want named
 	for i := range n {
 		for k, ms := range []int{20, 30} {
-			want.list = append(want.list, fmt.Sprint(dawn.Add(time.Duration(i*700+ms)*time.Millisecond), attribution.Process{PID: 10 + k, StartTicks: uint64(i*2 + 10 + k)}, attribution.Corroborated, fmt.Sprintf("user-%d", i)))
+			want.list = append(want.list, fmt.Sprint(dawn.Add(time.Duration(i*700+ms)*time.Millisecond), attribution.Process{PID: 10 + k, StartTicks: uint64(i*2 + 10 + k)}, attribution.VerdictCorroborated, fmt.Sprintf("user-%d", i)))
 		}
 	}
 	return want.sorted()

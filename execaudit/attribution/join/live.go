@@ -24,7 +24,7 @@ func Live(ctx context.Context, m *attribution.Machine, sources []<-chan *lines.B
 			}
 			trouble.tell(a.batch)
 			add(m, &a.batch.Batch)
-			progress[a.source].note(a.batch.Latest())
+			progress[a.source].note(latest(&a.batch.Batch))
 			a.batch.Release()
 		case t := <-ticks:
 			m.Advance(common(progress, t))
@@ -43,6 +43,25 @@ func (r *reached) note(t time.Time) {
 	if t.After(r.at) {
 		r.at = t
 	}
+}
+
+// latest returns the latest time in the batch, the zero time for an empty one.
+func latest(b *attribution.Batch) (t time.Time) {
+	note := func(at time.Time) {
+		if at.After(t) {
+			t = at
+		}
+	}
+	for i := range b.Audits {
+		note(b.Audits[i].At)
+	}
+	for i := range b.Events {
+		note(b.Events[i].Time)
+	}
+	for i := range b.Records {
+		note(b.Records[i].Time)
+	}
+	return t
 }
 
 // common returns the time up to which every source has told what it has.

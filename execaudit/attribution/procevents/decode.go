@@ -16,21 +16,28 @@
 //   - firstImage: the writer saw the fork, and no exec since
 //   - auditID: KUBERNETES_EXEC_AUDIT_ID in /proc/PID/environ, read right after the exec
 //   - bootID: /proc/sys/kernel/random/boot_id; in all processes or in none, and as the exec journal has it
+//   - sessionID: /proc/PID/sessionid of the process, the kernel's audit session; 4294967295, its word for none, is taken for absence
 //   - argv: the command line
 //
 // parentOutside and firstImage make a session's first process where no exec journal does; a writer sets them only when it saw it.
 package procevents
 
 import (
+	"math"
+
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
 // Version is the version of the format that Decode reads. Fields may be added without a new one.
 const Version = 1
 
-// Decode appends the event of one line to b.Events.
-func Decode(line []byte, b *attribution.Batch) error {
+// Decode appends the event of one line to out.Events.
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed
@@ -51,7 +58,7 @@ type event struct {
 	kind    bool
 }
 
-func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
+func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	switch string(key) {
 	case "version":
 		e.version = c.Int()
@@ -77,6 +84,10 @@ func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
 		e.ParentOutside = c.True()
 	case "firstImage":
 		e.FirstImage = c.True()
+	case "sessionID":
+		if e.SessionID = c.Uint32(); e.SessionID == math.MaxUint32 {
+			e.SessionID = 0
+		}
 	case "auditID":
 		e.AuditID = b.Text(c.Raw())
 	case "argv":
@@ -90,24 +101,24 @@ func (e *event) setKind(kind []byte) {
 	e.kind = true
 	switch string(kind) {
 	case "fork":
-		e.Kind = attribution.Fork
+		e.Kind = attribution.KindFork
 	case "exec":
-		e.Kind = attribution.Exec
+		e.Kind = attribution.KindExec
 	case "exit":
-		e.Kind = attribution.Exit
+		e.Kind = attribution.KindExit
 	default:
 		e.kind = false
 	}
 }
 
-func containerID(b *attribution.Batch, id []byte) string {
-	if len(id) < attribution.ContainerIDBytes {
+func containerID(b *intake.Batch, id []byte) string {
+	if len(id) < texts.ContainerIDBytes {
 		return ""
 	}
 	return b.Name(id)
 }
 
-func process(c *scan.Cursor, b *attribution.Batch) attribution.Process {
+func process(c *scan.Cursor, b *intake.Batch) attribution.Process {
 	var p attribution.Process
 	if !c.Object() {
 		return p

@@ -25,7 +25,7 @@ func TestTerminal(t *testing.T) {
 		t.Run("ATT-9 no log can write on a terminal or turn its text: "+form, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				text := rapid.String().Draw(t, "text") + rapid.SampledFrom([]string{"\x1b[2J", "\u009b2J", "\u202e", "\x7f", "\u2028", "\U000e0001", "\xff", "😀</script>"}).Draw(t, "more")
-				a := sample(rapid.SampledFrom([]attribution.Verdict{attribution.Corroborated, attribution.Hint}).Draw(t, "verdict"))
+				a := sample(rapid.SampledFrom([]attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictHint}).Draw(t, "verdict"))
 				s := a.Session
 				if s == nil {
 					s = a.Claimed
@@ -50,7 +50,7 @@ func TestTerminal(t *testing.T) {
 	}
 	t.Run("ATT-9 JSON lines lose nothing by it", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			a := sample(attribution.Hint)
+			a := sample(attribution.VerdictHint)
 			a.Event.Command = rapid.String().Draw(t, "text") + "\u009b\u202e\x7f\U000e0001"
 			var out bytes.Buffer
 			if err := report.NewJSON(&out).Add(a); err != nil {

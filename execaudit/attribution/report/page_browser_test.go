@@ -25,10 +25,10 @@ func pageOf(t *testing.T, sessions int) string {
 	}
 	p := report.NewPage(f)
 	for i := range pageEvents {
-		a := sample(attribution.Corroborated)
+		a := sample(attribution.VerdictCorroborated)
 		who := a.Session
 		if i/sessions%100 == 99 {
-			a = sample(attribution.Conflicting)
+			a = sample(attribution.VerdictConflicting)
 			who = a.Claimed
 		}
 		a.AuditID = fmt.Sprintf("id-%d", i%sessions)

@@ -17,9 +17,9 @@ var at = time.Date(2026, 11, 21, 4, 10, 0, 250e6, time.UTC)
 func sample(v attribution.Verdict) *attribution.Answer {
 	s := &attribution.Session{AuditID: "id-a", User: attribution.User{Name: "alice", Groups: []string{"dev"}}, Namespace: "shop", Pod: "web-0", Received: at}
 	a := &attribution.Answer{Verdict: v, Reason: attribution.ReasonChain, AuditID: "id-a", Event: attribution.Event{
-		Time: at, Kind: attribution.Exec, Agent: "tetragon", Node: "n1", Process: attribution.Process{PID: 4711, ExecID: "e"}, Command: "sh -c </script>\x1b[2J",
+		Time: at, Kind: attribution.KindExec, Agent: "tetragon", Node: "n1", Process: attribution.Process{PID: 4711, ExecID: "e"}, Command: "sh -c </script>\x1b[2J",
 	}}
-	if v == attribution.Corroborated {
+	if v == attribution.VerdictCorroborated {
 		a.Session = s
 	} else {
 		a.Claimed = s
@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 	t.Run("ATT-9 ATT-12 a table for people, in which a claim does not look like a fact", func(t *testing.T) {
 		var out bytes.Buffer
 		table := report.NewTable(&out)
-		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Hint} {
+		for _, v := range []attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictHint} {
 			if err := table.Add(sample(v)); err != nil {
 				t.Fatal(err)
 			}
@@ -47,15 +47,15 @@ func TestTable(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	claim := sample(attribution.Hint)
+	claim := sample(attribution.VerdictHint)
 	stranger := &attribution.Answer{Event: claim.Event}
-	forged := sample(attribution.Conflicting)
+	forged := sample(attribution.VerdictConflicting)
 	forged.Event.Namespace, forged.Event.Pod = "mail", "mx-0"
 	for _, c := range []struct {
 		name, want string
 		a          *attribution.Answer
 	}{
-		{"ATT-9 a fact's pod", "shop/web-0", sample(attribution.Corroborated)},
+		{"ATT-9 a fact's pod", "shop/web-0", sample(attribution.VerdictCorroborated)},
 		{"ATT-9 ATT-12 a pod that only the claim names is a claim", "(shop/web-0?)", claim},
 		{"ATT-9 a conflicting row has the pod that the process ran in", "mail/mx-0", forged},
 		{"ATT-9 no pod at all", "-", stranger},
@@ -75,7 +75,7 @@ func TestPlace(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	t.Run("ATT-5 ATT-9 one object a line; only corroborated names a user", func(t *testing.T) {
-		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Hint, attribution.Conflicting} {
+		for _, v := range []attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictHint, attribution.VerdictConflicting} {
 			var out bytes.Buffer
 			if err := report.NewJSON(&out).Add(sample(v)); err != nil {
 				t.Fatal(err)
@@ -85,13 +85,13 @@ func TestJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, named := line["user"]
-			if line["verdict"] != v.String() || named != (v == attribution.Corroborated) || named != (line["session"] != nil) {
+			if line["verdict"] != v.String() || named != (v == attribution.VerdictCorroborated) || named != (line["session"] != nil) {
 				t.Errorf("line %s", out.String())
 			}
 		}
 	})
 	t.Run("a verdict's text comes back", func(t *testing.T) {
-		for v := attribution.Unknown; v <= attribution.Corroborated; v++ {
+		for v := attribution.VerdictUnknown; v <= attribution.VerdictCorroborated; v++ {
 			text, _ := v.MarshalText()
 			var back attribution.Verdict
 			if err := back.UnmarshalText(text); err != nil || back != v {
@@ -105,7 +105,7 @@ func TestPage(t *testing.T) {
 	t.Run("ATT-9 one page that loads nothing and whose data no log can leave", func(t *testing.T) {
 		var out bytes.Buffer
 		p := report.NewPage(&out)
-		for _, v := range []attribution.Verdict{attribution.Corroborated, attribution.Conflicting} {
+		for _, v := range []attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictConflicting} {
 			if err := p.Add(sample(v)); err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestPage(t *testing.T) {
 	t.Run("what does not fit is said", func(t *testing.T) {
 		p := report.NewPage(&bytes.Buffer{})
 		for range report.MaxPageEvents + 1 {
-			if err := p.Add(sample(attribution.Hint)); err != nil {
+			if err := p.Add(sample(attribution.VerdictHint)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -31,7 +31,7 @@ func (t *Table) Add(a *attribution.Answer) error {
 	if command == "" {
 		command = "-"
 	}
-	if a.Verdict != attribution.Corroborated {
+	if a.Verdict != attribution.VerdictCorroborated {
 		command += "  # " + string(a.Reason)
 	}
 	_, err := fmt.Fprintf(t.w, tableFormat, l.Time.UTC().Format("2006-01-02 15:04:05.000"), l.Verdict, visible(Who(a)),

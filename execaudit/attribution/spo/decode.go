@@ -1,16 +1,19 @@
 // Package spo reads the Security Profiles Operator's JSON enricher lines.
 //
 // They carry no audit ID of Kubernetes: their auditID is the operator's own random one and is not read. They are joined by
-// requestUID, which the API server's audit event has as an annotation (see auditlog.SPOAnnotation).
+// requestUID, which the API server's audit event has as an annotation (see package auditlog).
 package spo
 
 import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
 )
 
-// Decode appends the line to b.Events as an activity of its process.
-func Decode(line []byte, b *attribution.Batch) error {
+// Decode appends the line to out.Events as an activity of its process.
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed
@@ -29,7 +32,7 @@ func Decode(line []byte, b *attribution.Batch) error {
 	return b.AddEvent(&e)
 }
 
-func member(c *scan.Cursor, b *attribution.Batch, e *attribution.Event, key string) {
+func member(c *scan.Cursor, b *intake.Batch, e *attribution.Event, key string) {
 	switch key {
 	case "timestamp":
 		e.Time = c.Time()
@@ -40,16 +43,16 @@ func member(c *scan.Cursor, b *attribution.Batch, e *attribution.Event, key stri
 	case "pid":
 		e.Process.PID = c.PID()
 	case "node":
-		texts(c, b, map[string]*string{"name": &e.Node})
+		named(c, b, map[string]*string{"name": &e.Node})
 	case "resource":
-		texts(c, b, map[string]*string{"pod": &e.Pod, "namespace": &e.Namespace, "container": &e.Container})
+		named(c, b, map[string]*string{"pod": &e.Pod, "namespace": &e.Namespace, "container": &e.Container})
 	default:
 		c.Skip()
 	}
 }
 
-// texts reads an object's members into the strings that are named like them.
-func texts(c *scan.Cursor, b *attribution.Batch, into map[string]*string) {
+// named reads an object's members into the strings that are named like them.
+func named(c *scan.Cursor, b *intake.Batch, into map[string]*string) {
 	if !c.Object() {
 		return
 	}

@@ -9,14 +9,18 @@ import (
 	"bytes"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
-// Decode appends the event of one line to b.Events: process_exec, process_exit, and as activity every other process_ event.
+// Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other process_ event.
 //
 // A process is identified by its exec_id, which is new with every image. It counts as a session's first process when it
 // was cloned for its image (flag "clone") and its parent has no container.
-func Decode(line []byte, b *attribution.Batch) error {
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed
@@ -49,24 +53,24 @@ func Decode(line []byte, b *attribution.Batch) error {
 func kind(key []byte) attribution.Kind {
 	switch string(key) {
 	case "process_exec":
-		return attribution.Exec
+		return attribution.KindExec
 	case "process_exit":
-		return attribution.Exit
+		return attribution.KindExit
 	}
-	return attribution.Activity
+	return attribution.KindActivity
 }
 
-func keep(b *attribution.Batch, e *attribution.Event) error {
+func keep(b *intake.Batch, e *attribution.Event) error {
 	if !e.Process.Identified() {
 		return attribution.ErrMalformed
 	}
 	e.Agent = "tetragon"
-	e.FirstImage = e.FirstImage && e.Kind == attribution.Exec
+	e.FirstImage = e.FirstImage && e.Kind == attribution.KindExec
 	return b.AddEvent(e)
 }
 
 // body reads the event and reports whether it has a process.
-func body(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) bool {
+func body(c *scan.Cursor, b *intake.Batch, e *attribution.Event) bool {
 	if !c.Object() {
 		return false
 	}
@@ -89,7 +93,7 @@ func body(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) bool {
 	return found
 }
 
-func process(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
+func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	var words [2][]byte
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch string(key) {
@@ -115,12 +119,12 @@ func process(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 			c.Skip()
 		}
 	}
-	if e.Kind == attribution.Exec {
+	if e.Kind == attribution.KindExec {
 		e.Command = command(b, words)
 	}
 }
 
-func command(b *attribution.Batch, words [2][]byte) string {
+func command(b *intake.Batch, words [2][]byte) string {
 	if len(words[1]) == 0 {
 		return b.Command(words[0])
 	}
@@ -146,7 +150,7 @@ func longer(a, b string) string {
 	return b
 }
 
-func pod(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
+func pod(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	if !c.Object() {
 		return
 	}
@@ -164,7 +168,7 @@ func pod(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 	}
 }
 
-func container(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
+func container(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	if !c.Object() {
 		return
 	}
@@ -185,13 +189,13 @@ func bare(id []byte) []byte {
 	if _, after, ok := bytes.Cut(id, []byte("://")); ok {
 		id = after
 	}
-	if len(id) < attribution.ContainerIDBytes {
+	if len(id) < texts.ContainerIDBytes {
 		return nil
 	}
 	return id
 }
 
-func environment(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
+func environment(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	if !c.Array() {
 		return
 	}
@@ -210,14 +214,14 @@ func environment(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
 				c.Skip()
 			}
 		}
-		if string(name) == attribution.AuditIDName && e.AuditID == "" {
+		if string(name) == texts.AuditIDName && e.AuditID == "" {
 			e.AuditID = b.Text(value)
 		}
 	}
 }
 
 // parent reads the parent as the event shows it: it may have no event of its own.
-func parent(c *scan.Cursor, b *attribution.Batch, e *attribution.Event) {
+func parent(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	inside := false
 	var id, above string
 	for key, ok := c.Member(); ok; key, ok = c.Member() {

@@ -10,15 +10,19 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
-// Decode appends the event of one line to b.Events. Its kind is Exec for execve, execveat and sched_process_exec, Exit for
+// Decode appends the event of one line to out.Events. Its kind is Exec for execve, execveat and sched_process_exec, Exit for
 // sched_process_exit, else Activity.
 //
 // A process is identified by processEntityId, which newer versions have. Tracee shows who is the parent now, which after an
 // orphan's adoption is not who made it; so it never makes a session's first process, which takes an exec journal.
-func Decode(line []byte, b *attribution.Batch) error {
+func Decode(line []byte, out *attribution.Batch) error {
+	b := intake.For(out)
+	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed
@@ -47,7 +51,7 @@ type event struct {
 	named bool
 }
 
-func (e *event) member(c *scan.Cursor, b *attribution.Batch, key []byte) {
+func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	switch string(key) {
 	case "timestamp":
 		e.at = c.Int()
@@ -89,21 +93,21 @@ func entity(id int64) string {
 func kind(name []byte) attribution.Kind {
 	switch string(name) {
 	case "execve", "execveat", "sched_process_exec":
-		return attribution.Exec
+		return attribution.KindExec
 	case "sched_process_exit":
-		return attribution.Exit
+		return attribution.KindExit
 	}
-	return attribution.Activity
+	return attribution.KindActivity
 }
 
-func (e *event) setContainer(b *attribution.Batch, id []byte) {
-	if len(id) >= attribution.ContainerIDBytes {
+func (e *event) setContainer(b *intake.Batch, id []byte) {
+	if len(id) >= texts.ContainerIDBytes {
 		e.ContainerID = b.Name(id)
 	}
 }
 
 // container reads the nested form of newer versions.
-func (e *event) container(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) container(c *scan.Cursor, b *intake.Batch) {
 	if !c.Object() {
 		return
 	}
@@ -116,7 +120,7 @@ func (e *event) container(c *scan.Cursor, b *attribution.Batch) {
 	}
 }
 
-func (e *event) pod(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) pod(c *scan.Cursor, b *intake.Batch) {
 	if !c.Object() {
 		return
 	}
@@ -132,7 +136,7 @@ func (e *event) pod(c *scan.Cursor, b *attribution.Batch) {
 	}
 }
 
-func (e *event) args(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) args(c *scan.Cursor, b *intake.Batch) {
 	if !c.Array() {
 		return
 	}
@@ -144,7 +148,7 @@ func (e *event) args(c *scan.Cursor, b *attribution.Batch) {
 }
 
 // arg reads one argument. Tracee writes the name before the value.
-func (e *event) arg(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) arg(c *scan.Cursor, b *intake.Batch) {
 	var name []byte
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		switch {
@@ -163,12 +167,12 @@ func (e *event) arg(c *scan.Cursor, b *attribution.Batch) {
 }
 
 // environment reads one variable after the other, because a process may have very many.
-func (e *event) environment(c *scan.Cursor, b *attribution.Batch) {
+func (e *event) environment(c *scan.Cursor, b *intake.Batch) {
 	if !c.Array() {
 		return
 	}
 	for c.Element() {
-		if value, ok := bytes.CutPrefix(c.Raw(), []byte(attribution.AuditIDName+"=")); ok && e.AuditID == "" {
+		if value, ok := bytes.CutPrefix(c.Raw(), []byte(texts.AuditIDName+"=")); ok && e.AuditID == "" {
 			e.AuditID = b.Text(value)
 		}
 	}

@@ -29,7 +29,7 @@ func TestLive(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(list)))
 		close(audits)
 		events <- &lines.Batch{Batch: attribution.Batch{Events: []attribution.Event{{
-			Time: time.Date(2026, 11, 21, 4, 10, 1, 0, time.UTC), Kind: attribution.Exec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
+			Time: time.Date(2026, 11, 21, 4, 10, 1, 0, time.UTC), Kind: attribution.KindExec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
 			Process: attribution.Process{PID: 10, StartTicks: 10}, AuditID: "a", FirstImage: true, ParentOutside: true,
 		}}}}
 		close(events)

@@ -47,6 +47,11 @@ func ParseTime(b []byte) time.Time {
 	return time.Unix(unix, nanos).UTC()
 }
 
+// Plausible reports whether the time is of a year that ParseTime takes.
+func Plausible(t time.Time) bool {
+	return t.Year() >= minYear && t.Year() <= maxYear
+}
+
 // daysIn returns how many days a month has, 1 being January.
 func daysIn(year, month int) int {
 	switch {

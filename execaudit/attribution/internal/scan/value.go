@@ -53,6 +53,16 @@ func (c *Cursor) PID() int {
 	return int(n)
 }
 
+// Uint32 returns a whole number of 32 bits, 0 for null. Every other value is a fault.
+func (c *Cursor) Uint32() uint32 {
+	n := c.Int()
+	if n < 0 || n > math.MaxUint32 {
+		c.fail()
+		return 0
+	}
+	return uint32(n)
+}
+
 // maxPID is the highest value of the kernel's pid_t.
 const maxPID = 1<<31 - 1
 

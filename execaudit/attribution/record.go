@@ -25,8 +25,11 @@ type Record struct {
 	Namespace, Pod, Container string
 	// Process is the session's first process; zero in an intent.
 	Process Process
+	// SessionID is the kernel's audit session ID of Process and its descendants;
+	// with Node and Process.BootID it marks the session. 0 when none is recorded.
+	SessionID uint32
 	// Lost says of an end that its time is not the process's, since the runtime was not there to see it.
 	Lost bool
-	// Command is the command line, in an intent.
+	// Command is the command line, in an intent; of one over 4 KiB, the words up to there.
 	Command []string
 }
