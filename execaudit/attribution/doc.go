@@ -19,5 +19,7 @@
 //   - lines: files, rotated, zipped, growing, into batches; join: batches through a Machine; webhook: audit events as they are sent
 //   - report: answers as a table, JSON lines or a page
 //
+// Several Machines share the work when all events and records of a node go to one of them, and audit events to each.
+//
 // The command is execaudit/cmd/execaudit. To carry the ID to the process in the first place, use the module execaudit.
 package attribution

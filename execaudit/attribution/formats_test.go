@@ -113,6 +113,45 @@ func TestFormats(t *testing.T) {
 			t.Errorf("Decode = %+v", r)
 		}
 	})
+	t.Run("ATT-3 ATT-13 the kernel's session of a journal's record and of a process event, and its word for none", func(t *testing.T) {
+		for value, want := range map[string]uint32{"7": 7, "4294967294": 4294967294, "null": 0, "0": 0} {
+			var b attribution.Batch
+			if err := journal.Decode(changed(t, "journal", `"execID"`, `"sessionID":`+value+`,"execID"`), &b); err != nil || b.Records[0].SessionID != want {
+				t.Errorf("journal, session ID %s: %+v, %v", value, b.Records, err)
+			}
+			if err := procevents.Decode(changed(t, "procevents", `"event"`, `"sessionID":`+value+`,"event"`), &b); err != nil || b.Events[0].SessionID != want {
+				t.Errorf("procevents, session ID %s: %+v, %v", value, b.Events, err)
+			}
+		}
+		var b attribution.Batch
+		if err := procevents.Decode(changed(t, "procevents", `"event"`, `"sessionID":4294967295,"event"`), &b); err != nil || b.Events[0].SessionID != 0 {
+			t.Errorf("procevents, no session: %+v, %v", b.Events, err)
+		}
+		for _, value := range []string{"4294967296", "-1", `"7"`, "1.5"} {
+			if err := procevents.Decode(changed(t, "procevents", `"event"`, `"sessionID":`+value+`,"event"`), &b); !errors.Is(err, attribution.ErrMalformed) {
+				t.Errorf("procevents, session ID %s: %v", value, err)
+			}
+			if err := journal.Decode(changed(t, "journal", `"execID"`, `"sessionID":`+value+`,"execID"`), &b); !errors.Is(err, attribution.ErrMalformed) {
+				t.Errorf("journal, session ID %s: %v", value, err)
+			}
+		}
+	})
+	t.Run("ATT-8 what the journal's own reader refuses is malformed, and so is what no kernel shows", func(t *testing.T) {
+		for _, change := range [][2]string{
+			{`"node"`, `"Node"`},
+			{`"version":1`, `"version":1,"version":1`},
+			{`"execID"`, `"pid":"7","execID"`},
+			{`"execID"`, `"sessionID":4294967295,"execID"`},
+			{`2026-11-21T`, `1969-11-21T`},
+			{`2026-11-21T`, `9999-11-21T`},
+			{`"execID"`, `"pid":2147483648,"execID"`},
+		} {
+			var b attribution.Batch
+			if err := journal.Decode(changed(t, "journal", change[0], change[1]), &b); !errors.Is(err, attribution.ErrMalformed) || len(b.Records) > 0 {
+				t.Errorf("%s for %s: %+v, %v", change[1], change[0], b.Records, err)
+			}
+		}
+	})
 	t.Run("every format tolerates unknown fields", func(t *testing.T) {
 		for format, decode := range decoders {
 			for _, line := range samples(t, format) {
