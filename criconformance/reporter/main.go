@@ -6,20 +6,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 )
 
-// Argument is the first argument by which a program knows that it is to be the reporter.
+// Argument is the first argument of a program that runs as the reporter; "say" or "pause" follows it.
 const Argument = "criconformance-reporter"
 
-// What the reporter does, as its second argument says.
-const (
-	Say   = "say"   // print a [Message] as one line of JSON, with the values in it
-	Pause = "pause" // do nothing until SIGTERM
-)
-
-// Main does what args ask of the reporter, if they ask anything of it: args[1] must be [Argument]. It returns the exit
-// code and whether it was asked; a program that was asked does nothing else and exits with the code, which is 0, or 1
-// after a line on stderr.
+// Main runs the reporter if args, which begin with the program's name as os.Args does, ask for it: args[1] must be
+// [Argument]. It returns whether it was asked, and the exit code: 0, or 1 after a line on stderr. A program that was asked
+// must exit with the code and do nothing else.
 func Main(args []string, stdout, stderr io.Writer) (code int, asked bool) {
 	if len(args) < 2 || args[1] != Argument {
 		return 0, false
@@ -33,9 +29,9 @@ func Main(args []string, stdout, stderr io.Writer) (code int, asked bool) {
 
 func do(args []string, stdout io.Writer) error {
 	switch {
-	case len(args) == 1 && args[0] == Say:
+	case len(args) == 1 && args[0] == message.Say:
 		return say(stdout)
-	case len(args) == 1 && args[0] == Pause:
+	case len(args) == 1 && args[0] == message.Pause:
 		ended := make(chan os.Signal, 1)
 		signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT)
 		<-ended
@@ -45,9 +41,9 @@ func do(args []string, stdout io.Writer) error {
 }
 
 func say(stdout io.Writer) error {
-	m, err := Self()
+	m, err := message.Self()
 	if err != nil {
 		return err
 	}
-	return write(stdout, m)
+	return message.Write(stdout, m)
 }

@@ -17,7 +17,7 @@ type Case struct {
 	// Fix is what the author of a runtime that breaks the promise has to change.
 	Fix string
 
-	try func(ctx context.Context, n *node) Observation
+	try func(ctx context.Context, n *node) observation
 }
 
 // Problem is one observation of a broken promise.
@@ -37,15 +37,15 @@ func Cases() []Case {
 }
 
 // broken is the observation of one problem.
-func broken(where, sent, seen string, args ...any) Observation {
-	return Observation{Problems: []Problem{{where, sent, fmt.Sprintf(seen, args...)}}}
+func broken(where, sent, seen string, args ...any) observation {
+	return observation{Problems: []Problem{{where, sent, fmt.Sprintf(seen, args...)}}}
 }
 
 // trouble is the observation of a case that could not be run to its end.
-func trouble(err error) Observation { return Observation{Err: err} }
+func trouble(err error) observation { return observation{Err: err} }
 
 // and is both observations in one.
-func (o Observation) and(other Observation) Observation {
+func (o observation) and(other observation) observation {
 	o.Problems = append(o.Problems, other.Problems...)
 	o.Shown = o.Shown || other.Shown
 	if o.Skipped == "" {

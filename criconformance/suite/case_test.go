@@ -11,7 +11,7 @@ func TestCases(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range suite.Cases() {
 		if seen[c.Name] {
-			t.Errorf("%s is there twice", c.Name)
+			t.Errorf("duplicate name %s", c.Name)
 		}
 		seen[c.Name] = true
 		if !strings.HasPrefix(c.Name, string(c.Feature)+"/") {

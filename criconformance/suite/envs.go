@@ -62,8 +62,8 @@ func (e envCase) finish() Case {
 	}
 	c := e.Case
 	c.Feature = FeatureEnvs
-	c.try = func(ctx context.Context, n *node) Observation {
-		return n.inEachWay(func(w way) Observation {
+	c.try = func(ctx context.Context, n *node) observation {
+		return n.inEachWay(func(w way) observation {
 			m, err := n.report(ctx, w, n.fixture, e.send)
 			if err != nil {
 				return n.sessionFailed(w, e.send, err)

@@ -7,15 +7,6 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 )
 
-func ExampleFeatureState_Decide() {
-	broken := suite.Observation{Problems: []suite.Problem{{Where: "SPDY", Sent: "A=1", Seen: "A is not there"}}}
-	fmt.Println(suite.FeatureState{}.Decide(broken))
-	fmt.Println(suite.FeatureState{Shown: true}.Decide(broken))
-	// Output:
-	// unsupported
-	// fail
-}
-
 func ExampleResult_Explain() {
 	r := suite.Result{
 		Problems: []suite.Problem{{Where: "SPDY", Sent: `BAZ="$FOO" FOO="bar"`, Seen: `BAZ="bar", want "$FOO"`}},

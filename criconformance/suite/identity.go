@@ -8,7 +8,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
-	"github.com/lanyard-dev/lanyard/criconformance/reporter"
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 )
 
 // Where the promises about groups are made, and in which words.
@@ -76,7 +76,7 @@ func (i identity) String() string {
 	return fmt.Sprintf("uid %d, gid %d, groups %v", i.uid, i.gid, i.groups)
 }
 
-func of(p reporter.Process) identity { return identity{p.UID, p.GID, p.Groups} }
+func of(p message.Process) identity { return identity{p.UID, p.GID, p.Groups} }
 
 // plain is the identity with the primary group among the groups and each group once, so that a runtime that forgets that
 // fails the cases that are about it and no other.
@@ -92,7 +92,7 @@ func (i identity) equal(other identity) bool {
 }
 
 // runAs starts a container and returns its ID, what its first process and an exec'd one say, and what is wrong already.
-func (n *node) runAs(ctx context.Context, a ask) (id string, m reporter.Message, o Observation) {
+func (n *node) runAs(ctx context.Context, a ask) (id string, m message.Message, o observation) {
 	id, err := n.start(ctx, images.Tag(a.imageUser), a.context())
 	if err != nil {
 		return "", m, refusedOr(err, a.String())
@@ -102,12 +102,12 @@ func (n *node) runAs(ctx context.Context, a ask) (id string, m reporter.Message,
 		n.remove(id)
 		return "", m, trouble(err)
 	}
-	return id, m, Observation{}
+	return id, m, observation{}
 }
 
 // startsAs tries whether the first process is who it should be.
-func startsAs(a ask, want identity) func(context.Context, *node) Observation {
-	return func(ctx context.Context, n *node) Observation {
+func startsAs(a ask, want identity) func(context.Context, *node) observation {
+	return func(ctx context.Context, n *node) observation {
 		id, m, o := n.runAs(ctx, a)
 		if id == "" {
 			return o
@@ -116,11 +116,11 @@ func startsAs(a ask, want identity) func(context.Context, *node) Observation {
 		if got := of(m.First); !got.plain().equal(want.plain()) {
 			return broken("first process", a.String(), "%s, want %s", got, want)
 		}
-		return Observation{}
+		return observation{}
 	}
 }
 
-func groupCase(name, source, sentence, fix string, try func(context.Context, *node) Observation) Case {
+func groupCase(name, source, sentence, fix string, try func(context.Context, *node) observation) Case {
 	return Case{Name: "groups/" + name, Requirement: "CON-3", Feature: FeatureGroups, Source: source, Sentence: sentence, Fix: fix, try: try}
 }
 
@@ -150,7 +150,7 @@ func identityCases() []Case {
 }
 
 // strictDiffers is Strict beside Merge: when they differ, the runtime shows that it knows the policy.
-func strictDiffers(ctx context.Context, n *node) Observation {
+func strictDiffers(ctx context.Context, n *node) observation {
 	a := ask{uid: new(int64(1000)), gid: new(int64(1000)), policy: strict}
 	o := startsAs(a, identity{1000, 1000, []int64{60000}})(ctx, n)
 	if o.Err != nil || len(o.Problems) > 0 {
@@ -166,7 +166,7 @@ func strictDiffers(ctx context.Context, n *node) Observation {
 	return o
 }
 
-func primaryGroupKept(ctx context.Context, n *node) (o Observation) {
+func primaryGroupKept(ctx context.Context, n *node) (o observation) {
 	for _, policy := range []runtimeapi.SupplementalGroupsPolicy{merge, strict} {
 		a := ask{uid: new(int64(1000)), gid: new(int64(1001)), policy: policy}
 		id, m, failed := n.runAs(ctx, a)
@@ -181,7 +181,7 @@ func primaryGroupKept(ctx context.Context, n *node) (o Observation) {
 	return o
 }
 
-func eachGroupOnce(ctx context.Context, n *node) Observation {
+func eachGroupOnce(ctx context.Context, n *node) observation {
 	a := ask{uid: new(int64(1000)), gid: new(int64(1000)), groups: []int64{50000, 60000, 1000}}
 	id, m, o := n.runAs(ctx, a)
 	if id == "" {
@@ -197,7 +197,7 @@ func eachGroupOnce(ctx context.Context, n *node) Observation {
 }
 
 // execProcess is every way to open a session: the process has to be who the container is.
-func execProcess(ctx context.Context, n *node) Observation {
+func execProcess(ctx context.Context, n *node) observation {
 	a := ask{uid: new(int64(1000)), gid: new(int64(1000))}
 	id, _, o := n.runAs(ctx, a)
 	if id == "" {

@@ -12,14 +12,14 @@ import (
 
 	"github.com/lanyard-dev/lanyard/criconformance/internal/client"
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
-	"github.com/lanyard-dev/lanyard/criconformance/reporter"
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 )
 
 const onlySet = "This only applies to envs explicitly set at exec time; the container’s default environment remains unchanged"
 
 // isolationCases are about where an environment must not show up.
 func isolationCases() []Case {
-	isolated := func(name, fix string, try func(context.Context, *node) Observation) Case {
+	isolated := func(name, fix string, try func(context.Context, *node) observation) Case {
 		return Case{
 			Name: "envs/" + name, Requirement: "CON-2", Feature: FeatureEnvs, Source: precedence, Sentence: onlySet,
 			Fix: fix, try: try,
@@ -41,9 +41,9 @@ func isolationCases() []Case {
 // sessions is how many sessions overlap.
 const sessions = 4
 
-func concurrentSessions(ctx context.Context, n *node) Observation {
+func concurrentSessions(ctx context.Context, n *node) observation {
 	w := n.carriers()[0]
-	var all [sessions]Observation
+	var all [sessions]observation
 	var wg sync.WaitGroup
 	for i := range all {
 		wg.Go(func() {
@@ -57,7 +57,7 @@ func concurrentSessions(ctx context.Context, n *node) Observation {
 		})
 	}
 	wg.Wait()
-	var o Observation
+	var o observation
 	for _, one := range all {
 		o = o.and(one)
 	}
@@ -66,14 +66,14 @@ func concurrentSessions(ctx context.Context, n *node) Observation {
 
 // afterSession runs a session with an environment and then looks elsewhere. What is sent replaces a key of the container
 // and adds one; a runtime that drops it shows that elsewhere.
-func afterSession(ctx context.Context, n *node, name string, look func(way) (reporter.Process, error)) Observation {
+func afterSession(ctx context.Context, n *node, name string, look func(way) (message.Process, error)) observation {
 	w := n.carriers()[0]
 	sent := env("CONF_LEVEL", name, "CONF_FOR_"+strings.ToUpper(strings.ReplaceAll(name, " ", "_")), name)
 	m, err := n.report(ctx, w, n.fixture, sent)
 	if err != nil {
 		return n.sessionFailed(w, sent, err)
 	}
-	o := Observation{Shown: shown(sent, m.Self)}
+	o := observation{Shown: shown(sent, m.Self)}
 	p, err := look(w)
 	if err == nil && p.EnvError != "" {
 		err = errors.New(p.EnvError)
@@ -86,25 +86,25 @@ func afterSession(ctx context.Context, n *node, name string, look func(way) (rep
 	return o
 }
 
-func notInNextSession(ctx context.Context, n *node) Observation {
-	return afterSession(ctx, n, "next session", func(w way) (reporter.Process, error) {
+func notInNextSession(ctx context.Context, n *node) observation {
+	return afterSession(ctx, n, "next session", func(w way) (message.Process, error) {
 		m, err := n.report(ctx, w, n.fixture, nil)
 		return m.Self, err
 	})
 }
 
-func notInContainer(ctx context.Context, n *node) Observation {
-	return afterSession(ctx, n, "first process", func(w way) (reporter.Process, error) {
+func notInContainer(ctx context.Context, n *node) observation {
+	return afterSession(ctx, n, "first process", func(w way) (message.Process, error) {
 		m, err := n.report(ctx, w, n.fixture, nil)
 		return m.First, err
 	})
 }
 
-func notInOtherContainers(ctx context.Context, n *node) Observation {
-	return afterSession(ctx, n, "other container", func(w way) (reporter.Process, error) {
+func notInOtherContainers(ctx context.Context, n *node) observation {
+	return afterSession(ctx, n, "other container", func(w way) (message.Process, error) {
 		other, err := n.start(ctx, images.Base, &runtimeapi.LinuxContainerSecurityContext{})
 		if err != nil {
-			return reporter.Process{}, err
+			return message.Process{}, err
 		}
 		defer n.remove(other)
 		m, err := n.report(ctx, w, other, nil)
@@ -112,19 +112,19 @@ func notInOtherContainers(ctx context.Context, n *node) Observation {
 	})
 }
 
-func notInExecSync(ctx context.Context, n *node) Observation {
-	return afterSession(ctx, n, "ExecSync", func(way) (reporter.Process, error) {
+func notInExecSync(ctx context.Context, n *node) observation {
+	return afterSession(ctx, n, "ExecSync", func(way) (message.Process, error) {
 		resp, err := n.client.ExecSync(ctx, &runtimeapi.ExecSyncRequest{ContainerId: n.fixture, Cmd: sayCommand()})
 		if err != nil {
-			return reporter.Process{}, fmt.Errorf("ExecSync: %w", err)
+			return message.Process{}, fmt.Errorf("ExecSync: %w", err)
 		}
-		m, err := reporter.Parse(resp.GetStdout())
+		m, err := message.Parse(resp.GetStdout())
 		return m.Self, err
 	})
 }
 
 // refusedOr turns the error of a container that did not start into an observation.
-func refusedOr(err error, sent string) Observation {
+func refusedOr(err error, sent string) observation {
 	if client.Refused(err) {
 		return broken("container", sent, "it did not start: %v", err)
 	}

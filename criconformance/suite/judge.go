@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lanyard-dev/lanyard/criconformance/reporter"
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
-// judge compares an exec'd process with what it should have. Of a name that is there several times every copy counts,
-// because readers differ in which they take.
-func judge(where string, sent, want []envprecedence.Entry, p reporter.Process) Observation {
-	o := Observation{Shown: shown(sent, p)}
+// judge compares an exec'd process with what it should have. Every copy of a duplicate name counts, because readers differ
+// in which they take.
+func judge(where string, sent, want []envprecedence.Entry, p message.Process) observation {
+	o := observation{Shown: shown(sent, p)}
 	for _, w := range want {
 		values, wanted := p.Values(w.Name), w.Value.Reveal()
 		if len(values) == 0 {
-			o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), w.Name + " is not there, want " + quote(wanted)})
+			o.Problems = append(o.Problems, Problem{where, describe(sent, w.Name), w.Name + " is missing, want " + quote(wanted)})
 		}
 		for _, v := range values {
 			if v != wanted {
@@ -27,20 +27,20 @@ func judge(where string, sent, want []envprecedence.Entry, p reporter.Process) O
 	return o
 }
 
-// judgeOnce finds what was sent and is there several times.
-func judgeOnce(where string, sent []envprecedence.Entry, p reporter.Process) (problems []Problem) {
+// judgeOnce finds the names that were sent and arrived more than once.
+func judgeOnce(where string, sent []envprecedence.Entry, p message.Process) (problems []Problem) {
 	var done []string
 	for _, s := range sent {
 		if n := len(p.Values(s.Name)); n > 1 && !slices.Contains(done, s.Name) {
 			done = append(done, s.Name)
-			problems = append(problems, Problem{where, describe(sent, s.Name), fmt.Sprintf("%s is there %d times", s.Name, n)})
+			problems = append(problems, Problem{where, describe(sent, s.Name), fmt.Sprintf("duplicate name %s, %d times", s.Name, n)})
 		}
 	}
 	return problems
 }
 
 // judgeAbsent finds what was sent to somebody else: a process should have what the container has.
-func judgeAbsent(where string, sent []envprecedence.Entry, p reporter.Process) (problems []Problem) {
+func judgeAbsent(where string, sent []envprecedence.Entry, p message.Process) (problems []Problem) {
 	for _, s := range sent {
 		if value := s.Value.Reveal(); slices.Contains(p.Values(s.Name), value) {
 			problems = append(problems, Problem{where, describe(sent, s.Name) + " to another session", fmt.Sprintf("%s=%s", s.Name, quote(value))})
@@ -51,7 +51,7 @@ func judgeAbsent(where string, sent []envprecedence.Entry, p reporter.Process) (
 
 // shown reports whether something of what was sent arrived, even if mangled: a name that the container does not have, or
 // a value that it has not.
-func shown(sent []envprecedence.Entry, p reporter.Process) bool {
+func shown(sent []envprecedence.Entry, p message.Process) bool {
 	had := map[string]string{}
 	image, container := baseline()
 	for _, e := range append(image, container...) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/criconformance/internal/client"
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
@@ -163,4 +164,4 @@ func (n *node) pull(ctx context.Context) error {
 	return nil
 }
 
-func pauseCommand() []string { return []string{images.File, reporter.Argument, reporter.Pause} }
+func pauseCommand() []string { return []string{images.File, reporter.Argument, message.Pause} }

@@ -18,11 +18,6 @@ const (
 	OutcomeError Outcome = "error"
 )
 
-// Outcomes returns the five, in the order above.
-func Outcomes() []Outcome {
-	return []Outcome{OutcomePass, OutcomeFail, OutcomeSkip, OutcomeUnsupported, OutcomeError}
-}
-
 // Feature is what a runtime supports as a whole or not at all: its cases are unsupported together.
 type Feature string
 
@@ -49,28 +44,28 @@ type FeatureState struct {
 	Shown    bool    `json:"shown"`    // at least one case observed a part of it
 }
 
-// Expected reports whether a case of the feature can fail. A feature that is neither reported nor required but shown in
+// expected reports whether a case of the feature can fail. A feature that is neither reported nor required but shown in
 // one case is implemented in part, which is worse than not at all.
-func (f FeatureState) Expected() bool { return f.Reported || f.Required || f.Shown }
+func (f FeatureState) expected() bool { return f.Reported || f.Required || f.Shown }
 
-// Observation is what one case found out. The zero value is a promise kept.
-type Observation struct {
+// observation is what one case found out. The zero value is a promise kept.
+type observation struct {
 	Problems []Problem // how the promise is broken
 	Shown    bool      // something of the feature was seen, even if wrong
 	Skipped  string    // why there was nothing to find out
 	Err      error     // why it could not be found out
 }
 
-// Decide returns the outcome of a case with the observation, when its feature is in this state. The state's Shown must
+// decide returns the outcome of a case with the observation, when its feature is in this state. The state's Shown must
 // already cover all cases. Trouble of the suite's own comes first, then a reason to skip; without the feature, a kept
 // promise means nothing and counts as [OutcomeUnsupported], like a broken one.
-func (f FeatureState) Decide(o Observation) Outcome {
+func (f FeatureState) decide(o observation) Outcome {
 	switch {
 	case o.Err != nil:
 		return OutcomeError
 	case o.Skipped != "" && len(o.Problems) == 0:
 		return OutcomeSkip
-	case !f.Expected():
+	case !f.expected():
 		return OutcomeUnsupported
 	case len(o.Problems) > 0:
 		return OutcomeFail

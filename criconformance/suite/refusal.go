@@ -25,12 +25,12 @@ func refusalCases() []Case {
 }
 
 // isRefused tries whether the container is refused, when it is created or when it is started.
-func isRefused(a ask) func(context.Context, *node) Observation {
-	return func(ctx context.Context, n *node) Observation {
+func isRefused(a ask) func(context.Context, *node) observation {
+	return func(ctx context.Context, n *node) observation {
 		id, err := n.start(ctx, images.Tag(a.imageUser), a.context())
 		if err != nil {
 			if client.Refused(err) {
-				return Observation{}
+				return observation{}
 			}
 			return trouble(err)
 		}
@@ -54,7 +54,7 @@ func rangeCases() (out []Case) {
 		out = append(out, Case{
 			Name: "ids/" + c.name, Requirement: "CON-3", Feature: FeatureIDs, Source: "CVE-2024-40635",
 			Fix: fmt.Sprintf("refuse supplemental group %d before it is made 32 bits wide", c.id),
-			try: func(ctx context.Context, n *node) Observation {
+			try: func(ctx context.Context, n *node) observation {
 				o := try(ctx, n)
 				// A kernel refuses -1 itself.
 				o.Shown = o.Err == nil && len(o.Problems) == 0 && c.id > 0

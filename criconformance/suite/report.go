@@ -62,7 +62,7 @@ func (r Report) with(cases []Case, observations []observed, states []FeatureStat
 
 func result(c Case, o observed, state FeatureState) Result {
 	r := Result{
-		Case: c.Name, Requirement: c.Requirement, Outcome: state.Decide(o.Observation), Problems: o.Problems,
+		Case: c.Name, Requirement: c.Requirement, Outcome: state.decide(o.observation), Problems: o.Problems,
 		Source: c.Source, Sentence: c.Sentence, Fix: c.Fix, Took: o.took,
 	}
 	switch r.Outcome {

@@ -42,7 +42,7 @@ func Run(ctx context.Context, options Options) (report Report, err error) {
 
 // observed is an observation and how long it took.
 type observed struct {
-	Observation
+	observation
 	took time.Duration
 }
 
@@ -80,7 +80,7 @@ func (n *node) tryOne(ctx context.Context, c Case) observed {
 	ctx, cancel := context.WithTimeout(ctx, n.options.Timeout)
 	defer cancel()
 	began := time.Now()
-	o := Observation{Err: ctx.Err()}
+	o := observation{Err: ctx.Err()}
 	if o.Err == nil {
 		o = c.try(ctx, n)
 	}

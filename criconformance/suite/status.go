@@ -22,8 +22,8 @@ func statusCases() []Case {
 }
 
 // statusCase looks at the status under both policies; a runtime that leaves the user out fails the first case only.
-func statusCase(compare bool) func(context.Context, *node) Observation {
-	return func(ctx context.Context, n *node) (o Observation) {
+func statusCase(compare bool) func(context.Context, *node) observation {
+	return func(ctx context.Context, n *node) (o observation) {
 		for _, policy := range []runtimeapi.SupplementalGroupsPolicy{merge, strict} {
 			o = o.and(n.statusUser(ctx, ask{uid: new(int64(1000)), gid: new(int64(1001)), policy: policy}, compare))
 		}
@@ -31,7 +31,7 @@ func statusCase(compare bool) func(context.Context, *node) Observation {
 	}
 }
 
-func (n *node) statusUser(ctx context.Context, a ask, compare bool) Observation {
+func (n *node) statusUser(ctx context.Context, a ask, compare bool) observation {
 	id, m, o := n.runAs(ctx, a)
 	if id == "" {
 		return o
@@ -44,7 +44,7 @@ func (n *node) statusUser(ctx context.Context, a ask, compare bool) Observation 
 	user := resp.GetStatus().GetUser().GetLinux()
 	switch {
 	case user == nil && compare:
-		return Observation{Skipped: "there is no user in the status"}
+		return observation{Skipped: "the status has no user"}
 	case user == nil:
 		return broken("ContainerStatus", a.String(), "no user")
 	}

@@ -12,12 +12,12 @@ func terminalCases() []Case {
 		{
 			Name: "envs/plain", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
 			Fix: "inject the environment into sessions without a terminal",
-			try: func(_ context.Context, n *node) Observation { return n.probes[0].observation() },
+			try: func(_ context.Context, n *node) observation { return n.probes[0].observation() },
 		},
 		{
 			Name: "envs/terminal", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
 			Fix: "inject the environment into sessions with a terminal, too",
-			try: func(_ context.Context, n *node) Observation { return n.probes[1].observation() },
+			try: func(_ context.Context, n *node) observation { return n.probes[1].observation() },
 		},
 		{
 			Name: "envs/every-protocol", Requirement: "CON-2", Feature: FeatureEnvs, Source: primitive, Sentence: injectAll,
@@ -27,16 +27,16 @@ func terminalCases() []Case {
 	}
 }
 
-func (p probe) observation() Observation {
+func (p probe) observation() observation {
 	if p.err != nil {
 		return trouble(fmt.Errorf("exec over %s: %w", p.way, p.err))
 	}
 	return p.carries
 }
 
-func otherProtocols(_ context.Context, n *node) (o Observation) {
+func otherProtocols(_ context.Context, n *node) (o observation) {
 	if len(n.probes) < 3 {
-		return Observation{Skipped: "the runtime speaks " + strings.Join(n.streams(), ", ") + " only"}
+		return observation{Skipped: "the runtime speaks " + strings.Join(n.streams(), ", ") + " only"}
 	}
 	for _, p := range n.probes[2:] {
 		o = o.and(p.observation())

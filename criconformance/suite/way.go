@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/criconformance/internal/client"
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
+	"github.com/lanyard-dev/lanyard/criconformance/internal/message"
 	"github.com/lanyard-dev/lanyard/criconformance/reporter"
 	"github.com/lanyard-dev/lanyard/envprecedence"
 )
@@ -26,22 +27,22 @@ func (w way) String() string {
 }
 
 // sayCommand has the reporter report.
-func sayCommand() []string { return []string{images.File, reporter.Argument, reporter.Say} }
+func sayCommand() []string { return []string{images.File, reporter.Argument, message.Say} }
 
 // report opens a session that reports.
-func (n *node) report(ctx context.Context, w way, container string, env []envprecedence.Entry) (m reporter.Message, err error) {
+func (n *node) report(ctx context.Context, w way, container string, env []envprecedence.Entry) (m message.Message, err error) {
 	out, err := n.client.Run(ctx, client.Session{
 		Container: container, Command: sayCommand(), Env: env, TTY: w.tty, Protocol: w.protocol,
-	}, reporter.MaxMessage)
+	}, message.MaxBytes)
 	if err != nil {
 		return m, err
 	}
-	return reporter.Parse(out)
+	return message.Parse(out)
 }
 
 // sessionFailed is the observation of a session that did not come about. The same session without an environment did,
 // when the ways were probed: if the runtime says no, it is the environment that it refuses.
-func (n *node) sessionFailed(w way, sent []envprecedence.Entry, err error) Observation {
+func (n *node) sessionFailed(w way, sent []envprecedence.Entry, err error) observation {
 	if !client.Refused(err) {
 		return trouble(fmt.Errorf("exec over %s: %w", w, err))
 	}
@@ -49,7 +50,7 @@ func (n *node) sessionFailed(w way, sent []envprecedence.Entry, err error) Obser
 }
 
 // inEachWay tries the case in every way that carries an environment, or in the first if none does.
-func (n *node) inEachWay(try func(way) Observation) (o Observation) {
+func (n *node) inEachWay(try func(way) observation) (o observation) {
 	for _, w := range n.carriers() {
 		o = o.and(try(w))
 		if o.Err != nil {
@@ -63,7 +64,7 @@ func (n *node) inEachWay(try func(way) Observation) (o Observation) {
 type probe struct {
 	way
 	err     error // a session fails even without an environment
-	carries Observation
+	carries observation
 }
 
 // probeEnv is what the probes send.

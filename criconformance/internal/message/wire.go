@@ -1,4 +1,4 @@
-package reporter
+package message
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// wireMessage is a [Message] as it travels: one line of JSON.
+// wireMessage is a [Message] as it is sent: one line of JSON.
 type wireMessage struct {
 	Self  wireProcess `json:"self"`
 	First wireProcess `json:"first"`
@@ -23,14 +23,14 @@ type wireProcess struct {
 	CapEff   string         `json:"capEff"`
 }
 
-// wireVariable has bytes for a value, because an environment need not be UTF-8; so may a name not be, but those of the suite are.
+// wireVariable has bytes for a value, because an environment need not be UTF-8. Names need not be either, but the suite's are.
 type wireVariable struct {
 	Name  string `json:"name"`
 	Value []byte `json:"value"`
 }
 
-// write prints the message with its values.
-func write(w io.Writer, m Message) error {
+// Write writes the message with its values.
+func Write(w io.Writer, m Message) error {
 	return json.NewEncoder(w).Encode(wireMessage{Self: wireForm(m.Self), First: wireForm(m.First)})
 }
 

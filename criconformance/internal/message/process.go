@@ -1,4 +1,4 @@
-package reporter
+package message
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 
 // Process describes one process as the kernel does in /proc.
 type Process struct {
-	// Env is the environment that the process was started with, in order, duplicates kept. Values are any bytes; what stands in it
-	// without "=" is a name with an empty value.
+	// Env is the environment that the process was started with, in order, duplicates kept. Values are any bytes; an
+	// entry without "=" is a name with an empty value.
 	Env []envprecedence.Entry
-	// EnvError is why there is no Env: the kernel hides it from processes that are less privileged.
+	// EnvError is why there is no Env: the kernel hides it from less privileged processes.
 	EnvError string
 	// UID and GID are the effective ones.
 	UID int64
@@ -89,7 +89,7 @@ func parseStatus(b []byte) (p Process, err error) {
 	return p, nil
 }
 
-// effective is the second of the four IDs that the kernel tells: real, effective, saved, file system.
+// effective returns the second of the four IDs in /proc: real, effective, saved, file system.
 func effective(ids []string) (int64, error) {
 	if len(ids) < 2 {
 		return 0, fmt.Errorf("%d numbers, want 4", len(ids))
