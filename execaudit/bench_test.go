@@ -5,19 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 func BenchmarkValidate(b *testing.B) {
 	for _, n := range []int{1, 16, 256} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			envs, path := numbered(n, strings.Repeat("v", 40)), field.NewPath("env")
+			envs := numbered(n, strings.Repeat("v", 40))
 			b.ReportAllocs()
 			for b.Loop() {
-				if faults := execaudit.Validate(envs, path, execaudit.ReserveList); faults != nil {
-					b.Fatal(faults)
+				if err := execaudit.Validate(envs, execaudit.ReserveList); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

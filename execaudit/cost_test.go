@@ -3,7 +3,6 @@ package execaudit_test
 import (
 	"testing"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/execaudit"
@@ -12,7 +11,6 @@ import (
 
 // TestAllocations holds the number of allocations constant, whatever the number of entries.
 func TestAllocations(t *testing.T) {
-	path := field.NewPath("env")
 	for _, n := range []int{1, 16, 256} {
 		envs, req := numbered(n, "value"), new(runtimeapi.ExecRequest)
 		cases := []struct {
@@ -20,7 +18,7 @@ func TestAllocations(t *testing.T) {
 			most float64
 			call func()
 		}{
-			{"Validate", 0, func() { _ = execaudit.Validate(envs, path, execaudit.ReserveList) }},
+			{"Validate", 0, func() { _ = execaudit.Validate(envs, execaudit.ReserveList) }},
 			{"criwire.Write", 1, func() { _ = criwire.Write(req, envs) }},
 			{"criwire.Read", 3, func() { _, _ = criwire.Read(req) }},
 		}

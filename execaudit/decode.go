@@ -3,8 +3,6 @@ package execaudit
 import (
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/redact"
 )
@@ -23,7 +21,7 @@ const (
 // for none. Other parameters are not looked at, but for an env parameter that
 // hides in one behind a semicolon.
 //
-// It reports every fault at once, under env[i], i counting env parameters from
+// The error is Faults, every fault at once: under env[i], i counting env parameters from
 // 0: no '=', an empty name, a malformed percent escape, an unescaped semicolon
 // or control character, a NUL byte, invalid UTF-8; and under env: TooMany or
 // TooLong over limits. When there is a fault the entries are nil. What lies past
@@ -37,10 +35,10 @@ const (
 //
 // Source: KEP-6035, Kubelet. Strictness about escapes is beyond it: two parsers
 // that split one query differently would be a way around validation.
-func DecodeQuery(rawQuery string, limits Limits) ([]envprecedence.Entry, field.ErrorList) {
-	envs, faults := DecodePartly(rawQuery, limits)
-	if len(faults) > 0 {
-		return nil, faults
+func DecodeQuery(rawQuery string, limits Limits) ([]envprecedence.Entry, error) {
+	envs, err := DecodePartly(rawQuery, limits)
+	if err != nil {
+		return nil, err
 	}
 	return envs, nil
 }
@@ -50,8 +48,8 @@ func DecodeQuery(rawQuery string, limits Limits) ([]envprecedence.Entry, field.E
 // an empty Name or Value where that one is at fault and both empty where nothing
 // could be read. It is for finding more faults of a request that is refused
 // already, to report them together; such entries must not be used.
-func DecodePartly(rawQuery string, limits Limits) ([]envprecedence.Entry, field.ErrorList) {
-	d := decoder{limits: limits.orDefault(), path: field.NewPath(QueryParam), hide: redact.Block(0)}
+func DecodePartly(rawQuery string, limits Limits) ([]envprecedence.Entry, error) {
+	d := decoder{limits: limits.orDefault(), hide: redact.Block(0)}
 	for rest := rawQuery; rest != ""; {
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "&")
@@ -82,10 +80,9 @@ func hidesQueryParam(segment string) bool {
 
 type decoder struct {
 	limits Limits
-	path   *field.Path
 	hide   func(string) redact.Text
 	envs   []envprecedence.Entry
-	faults field.ErrorList
+	faults Faults
 	count  int // env parameters seen
 	bytes  int // names and values, as they are when decoded
 }
@@ -102,7 +99,7 @@ func (d *decoder) add(escaped string) {
 func (d *decoder) entry(i int, escaped string) envprecedence.Entry {
 	size, detail := measure(escaped)
 	if detail != "" {
-		d.refuse(d.path.Index(i), detail)
+		d.refuse(i, "", detail)
 		return envprecedence.Entry{}
 	}
 	d.bytes += max(size-1, 0) // less the '='; what has none is refused below
@@ -116,33 +113,33 @@ func (d *decoder) entry(i int, escaped string) envprecedence.Entry {
 func (d *decoder) split(i int, text string) envprecedence.Entry {
 	name, value, found := strings.Cut(text, "=")
 	if !found {
-		d.refuse(d.path.Index(i), detailForm)
+		d.refuse(i, "", detailForm)
 		return envprecedence.Entry{}
 	}
 	if name == "" {
-		d.faults = append(d.faults, field.Required(d.path.Index(i).Child("name"), ""))
+		d.faults = append(d.faults, &Fault{Index: i, Field: "name", Kind: FaultRequired})
 	} else if detail := textFault(name); detail != "" {
-		d.refuse(d.path.Index(i).Child("name"), detail)
+		d.refuse(i, "name", detail)
 		name = ""
 	}
 	if detail := textFault(value); detail != "" {
-		d.refuse(d.path.Index(i).Child("value"), detail)
+		d.refuse(i, "value", detail)
 		value = ""
 	}
 	return envprecedence.Entry{Name: name, Value: d.hide(value)}
 }
 
-func (d *decoder) refuse(path *field.Path, detail string) {
-	d.faults = append(d.faults, field.Invalid(path, field.OmitValueType{}, detail))
+func (d *decoder) refuse(i int, field, detail string) {
+	d.faults = append(d.faults, &Fault{Index: i, Field: field, Kind: FaultInvalid, Detail: detail})
 }
 
-func (d *decoder) result() ([]envprecedence.Entry, field.ErrorList) {
-	var whole field.ErrorList
+func (d *decoder) result() ([]envprecedence.Entry, error) {
+	var whole Faults
 	if d.count > d.limits.Entries {
-		whole = append(whole, field.TooMany(d.path, d.count, d.limits.Entries))
+		whole = append(whole, tooMany(d.count, d.limits.Entries))
 	}
 	if d.bytes > d.limits.Bytes {
-		whole = append(whole, field.TooLong(d.path, nil, d.limits.Bytes))
+		whole = append(whole, tooLong(d.limits.Bytes))
 	}
-	return d.envs, append(whole, d.faults...)
+	return d.envs, append(whole, d.faults...).err()
 }

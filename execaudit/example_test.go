@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/url"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
@@ -17,13 +15,13 @@ func ExampleValidate() {
 		envprecedence.NewEntry("KUBERNETES_EXEC_AUDIT_ID", "fake"),
 		envprecedence.NewEntry("LOG_LEVEL", "info"),
 	}
-	for _, fault := range execaudit.Validate(envs, field.NewPath("env"), execaudit.ReserveList) {
-		fmt.Println(fault.Field, fault.Type)
+	for _, fault := range execaudit.FaultsOf(execaudit.Validate(envs, execaudit.ReserveList)) {
+		fmt.Println(fault.Index, fault.Field, fault.Kind)
 	}
 	// Output:
-	// env[1].name Invalid value
-	// env[2].name Forbidden
-	// env[3].name Duplicate value
+	// 1 name Invalid value
+	// 2 name Forbidden
+	// 3 name Duplicate value
 }
 
 func ExampleEncodeQuery() {
@@ -35,16 +33,16 @@ func ExampleEncodeQuery() {
 	}
 	query, err := execaudit.EncodeQuery(flag.Envs())
 	fmt.Println(query, err)
-	envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
-	fmt.Println(envs, envs[1].Value.Reveal(), len(faults))
+	envs, err := execaudit.DecodeQuery(query, execaudit.Limits{})
+	fmt.Println(envs, envs[1].Value.Reveal(), err)
 	// Output:
 	// env=LOG_LEVEL%3Ddebug&env=GREETING%3Dhello%2C+world <nil>
-	// [LOG_LEVEL=[redacted] GREETING=[redacted]] hello, world 0
+	// [LOG_LEVEL=[redacted] GREETING=[redacted]] hello, world <nil>
 }
 
 func ExampleDecodeQuery_faults() {
-	_, faults := execaudit.DecodeQuery("env=A%3D1&env=hunter2&env=%3Dhunter2", execaudit.Limits{})
-	for _, fault := range faults {
+	_, err := execaudit.DecodeQuery("env=A%3D1&env=hunter2&env=%3Dhunter2", execaudit.Limits{})
+	for _, fault := range execaudit.FaultsOf(err) {
 		fmt.Println(fault)
 	}
 	// Output:

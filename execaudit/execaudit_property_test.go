@@ -1,6 +1,7 @@
 package execaudit_test
 
 import (
+	"fmt"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -8,7 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
@@ -52,8 +52,8 @@ func TestQueryLaws(t *testing.T) {
 // checkAgainstNetURL holds what DecodeQuery accepts equal to what the standard
 // library's parser hands to a kubelet.
 func checkAgainstNetURL(t interface{ Fatalf(string, ...any) }, query string) {
-	envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
-	if len(faults) > 0 {
+	envs, err := execaudit.DecodeQuery(query, execaudit.Limits{})
+	if err != nil {
 		return
 	}
 	values, _ := url.ParseQuery(query)
@@ -88,8 +88,8 @@ func TestValidateLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
 			profile := reserved.Draw(t, "reserved")
-			faults := execaudit.Validate(envs, nil, profile)
-			if got, want := len(faults) == 0, acceptable(envs, profile); got != want {
+			faults := execaudit.Validate(envs, profile)
+			if got, want := faults == nil, acceptable(envs, profile); got != want {
 				t.Fatalf("Validate(%q) = %v, want accepted: %t", environ(envs), faults, want)
 			}
 		})
@@ -99,14 +99,13 @@ func TestValidateLaws(t *testing.T) {
 			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
 			var want []string
 			for i := range envs {
-				path := field.NewPath("env").Index(i)
-				for _, fault := range execaudit.Validate(envs[i:i+1], field.NewPath("env"), 0) {
-					want = append(want, strings.Replace(fault.Error(), "env[0]", path.String(), 1))
+				for _, fault := range execaudit.FaultsOf(execaudit.Validate(envs[i:i+1], 0)) {
+					want = append(want, strings.Replace(fault.Error(), "env[0]", fmt.Sprintf("env[%d]", i), 1))
 				}
 			}
 			var got []string
-			for _, fault := range execaudit.Validate(envs, field.NewPath("env"), 0) {
-				if fault.Type != field.ErrorTypeDuplicate {
+			for _, fault := range execaudit.FaultsOf(execaudit.Validate(envs, 0)) {
+				if fault.Kind != execaudit.FaultDuplicate {
 					got = append(got, fault.Error())
 				}
 			}
@@ -119,7 +118,7 @@ func TestValidateLaws(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")
 			shuffled := rapid.Permutation(envs).Draw(t, "shuffled")
-			if a, b := execaudit.Validate(envs, nil, 0), execaudit.Validate(shuffled, nil, 0); (len(a) == 0) != (len(b) == 0) {
+			if a, b := execaudit.Validate(envs, 0), execaudit.Validate(shuffled, 0); (a == nil) != (b == nil) {
 				t.Fatalf("Validate = %v, shuffled %v", a, b)
 			}
 		})

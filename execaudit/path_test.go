@@ -39,11 +39,11 @@ func newPath(apiServer, node execaudit.Gates) *path {
 func (p *path) toNode(t *testing.T, r *http.Request, auditID string) *url.URL {
 	t.Helper()
 	decoded, faults := p.apiServer.Decode(r.URL.RawQuery)
-	if len(faults) > 0 {
+	if faults != nil {
 		t.Fatal(faults)
 	}
 	envs, faults := p.apiServer.Validate(decoded)
-	if len(faults) > 0 {
+	if faults != nil {
 		t.Fatal(faults)
 	}
 	location := &url.URL{Scheme: "https", Host: "node:10250", Path: "/exec/ns/pod/c", RawQuery: "command=sh&input=1"}

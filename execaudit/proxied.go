@@ -3,11 +3,9 @@ package execaudit
 import (
 	"iter"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ReservedInQuery returns a Forbidden fault under env[i].name for every env
+// ReservedInQuery returns Faults: one that is Forbidden under env[i].name for every env
 // parameter of rawQuery whose name reserved reserves, i counting env parameters
 // from 0; nil for none. It is for a query that travels on as it is, to a parser
 // one does not know: it also splits at ';', counts a key that does not decode as
@@ -15,9 +13,8 @@ import (
 // begins, since parsers disagree on what it is (Invalid, under env[i]).
 // More than MaxEnvEntries env parameters are a TooMany fault under env, the last
 // of the list; the rest is not looked at. Work is one pass.
-func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
-	var faults field.ErrorList
-	path := field.NewPath(QueryParam)
+func ReservedInQuery(rawQuery string, reserved Reserved) error {
+	var faults Faults
 	count := 0
 	for parameter, disputed := range parameters(rawQuery) {
 		if count > MaxEnvEntries {
@@ -27,9 +24,9 @@ func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
 		if !mayBeQueryParam(key) {
 			continue
 		}
-		fault := reservedFault(value, path.Index(count), reserved)
+		fault := reservedFault(value, count, reserved)
 		if fault == nil && disputed {
-			fault = field.Invalid(path.Index(count), field.OmitValueType{}, detailSemicolon)
+			fault = &Fault{Index: count, Kind: FaultInvalid, Detail: detailSemicolon}
 		}
 		if fault != nil {
 			faults = append(faults, fault)
@@ -37,9 +34,9 @@ func ReservedInQuery(rawQuery string, reserved Reserved) field.ErrorList {
 		count++
 	}
 	if count > MaxEnvEntries {
-		faults = append(faults, field.TooMany(path, count, MaxEnvEntries))
+		faults = append(faults, tooMany(count, MaxEnvEntries))
 	}
-	return faults
+	return faults.err()
 }
 
 // parameters yields what stands between '&' and ';', and whether a ';' is beside it.
@@ -56,14 +53,14 @@ func parameters(rawQuery string) iter.Seq2[string, bool] {
 	}
 }
 
-func reservedFault(escaped string, path *field.Path, reserved Reserved) *field.Error {
+func reservedFault(escaped string, i int, reserved Reserved) *Fault {
 	size, detail := measure(escaped)
 	if detail != "" {
-		return field.Invalid(path, field.OmitValueType{}, detail)
+		return &Fault{Index: i, Kind: FaultInvalid, Detail: detail}
 	}
 	name, _, _ := strings.Cut(unescape(escaped, size), "=")
 	if reason := reserved.Reason(name); reason != "" {
-		return field.Forbidden(path.Child("name"), reason)
+		return &Fault{Index: i, Field: "name", Kind: FaultForbidden, Detail: reason}
 	}
 	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
@@ -66,7 +64,7 @@ func TestDecodeQuery(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			got, faults := execaudit.DecodeQuery(c.query, execaudit.Limits{})
-			if !reflect.DeepEqual(got, c.want) || len(faults) > 0 {
+			if !reflect.DeepEqual(got, c.want) || faults != nil {
 				t.Errorf("DecodeQuery(%q) = %q, %v, want %q", c.query, environ(got), faults, environ(c.want))
 			}
 		})
@@ -139,13 +137,13 @@ func TestDecodePartly(t *testing.T) {
 	t.Run("EXA-35 what can be read stands at its place, what cannot is empty", func(t *testing.T) {
 		got, faults := execaudit.DecodePartly("env=A=1&env=%zz&x=y&env=B=%00&env=hunter2&a;env=C=1&env=%ff=1&env=D=", execaudit.Limits{})
 		want := []env{envprecedence.NewEntry("A", "1"), {}, envprecedence.NewEntry("B", ""), {}, {}, envprecedence.NewEntry("", "1"), envprecedence.NewEntry("D", "")}
-		if !reflect.DeepEqual(got, want) || len(faults) != 5 {
+		if !reflect.DeepEqual(got, want) || len(execaudit.FaultsOf(faults)) != 5 {
 			t.Errorf("DecodePartly = %q with %v, want %q with five faults", environ(got), faults, environ(want))
 		}
 	})
 	t.Run("EXA-35 what is past a limit is empty, or missing", func(t *testing.T) {
 		got, faults := execaudit.DecodePartly("env=A=1&env=B=22&env=C=3", execaudit.Limits{Entries: 2, Bytes: 4})
-		if want := []env{envprecedence.NewEntry("A", "1"), {}}; !reflect.DeepEqual(got, want) || len(faults) != 2 {
+		if want := []env{envprecedence.NewEntry("A", "1"), {}}; !reflect.DeepEqual(got, want) || len(execaudit.FaultsOf(faults)) != 2 {
 			t.Errorf("DecodePartly = %q with %v, want %q", environ(got), faults, environ(want))
 		}
 	})
@@ -159,17 +157,24 @@ func TestDecodePartly(t *testing.T) {
 }
 
 func TestJoinFaults(t *testing.T) {
-	path := field.NewPath("env")
-	a := field.ErrorList{field.TooMany(path, 300, 256), field.Required(path.Index(2), "a"), field.Required(path.Index(10).Child("value"), "")}
-	b := field.ErrorList{field.TooLong(path, nil, 9), field.Required(path.Index(9), ""), field.Required(path.Index(2), "b"), field.Required(path.Index(10).Child("name"), "")}
+	fault := func(index int, field, detail string) *execaudit.Fault {
+		return &execaudit.Fault{Index: index, Field: field, Kind: execaudit.FaultRequired, Detail: detail}
+	}
+	a := execaudit.Faults{fault(-1, "", "x"), fault(2, "", "a"), fault(10, "value", "")}
+	b := execaudit.Faults{fault(-1, "", "y"), fault(9, "", ""), fault(2, "", "b"), fault(10, "name", "")}
 	before := fmt.Sprint(a, b)
 	t.Run("EXA-35 in the order of their places", func(t *testing.T) {
 		wantFaults(
-			t, execaudit.JoinFaults(a, b),
-			"env: Too many: 300: must have at most 256 items", "env: Too long: may not be more than 9 bytes",
+			t, execaudit.JoinFaults(a, nil, b, errors.New("another error")),
+			"env: Required value: x", "env: Required value: y",
 			"env[2]: Required value: a", "env[2]: Required value: b", "env[9]: Required value",
 			"env[10].name: Required value", "env[10].value: Required value",
 		)
+	})
+	t.Run("none of none, and none of what is not Faults", func(t *testing.T) {
+		if err := execaudit.JoinFaults(nil, execaudit.Faults{}, errors.New("another error")); err != nil {
+			t.Errorf("JoinFaults = %v, want nil", err)
+		}
 	})
 	t.Run("the lists stay as they are", func(t *testing.T) {
 		if after := fmt.Sprint(a, b); after != before {

@@ -176,7 +176,7 @@ func TestDecodeAndValidate(t *testing.T) {
 		mutated := append(decoded, envprecedence.NewEntry(execaudit.AuditIDName, "fake"))
 		got, faults := on.Validate(mutated)
 		want := "env[1].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
-		if got != nil || len(faults) != 1 || faults[0].Error() != want {
+		if got != nil || faults == nil || faults.Error() != want {
 			t.Errorf("Validate = %v, %v, want %s", got, faults, want)
 		}
 	})
@@ -186,12 +186,12 @@ func TestDecodeAndValidate(t *testing.T) {
 			t.Errorf("list: Validate = %v, %v", got, faults)
 		}
 		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
-		if got, faults := prefix.Validate(envs); got != nil || len(faults) != 1 {
+		if got, faults := prefix.Validate(envs); got != nil || len(execaudit.FaultsOf(faults)) != 1 {
 			t.Errorf("prefix: Validate = %v, %v", got, faults)
 		}
 	})
 	t.Run("faults of the client's URL", func(t *testing.T) {
-		if got, faults := on.Decode("env=A&env==1"); got != nil || len(faults) != 2 {
+		if got, faults := on.Decode("env=A&env==1"); got != nil || len(execaudit.FaultsOf(faults)) != 2 {
 			t.Errorf("Decode = %v, %v, want two faults", got, faults)
 		}
 	})
@@ -201,7 +201,8 @@ func TestFaultsTogether(t *testing.T) {
 	on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
 	t.Run("EXA-35 faults of decoding and faults of validation are reported together, each with its place", func(t *testing.T) {
 		query := "env=A%3D1&env=hunter2&env=1B%3Dhunter2&command=sh&env=A%3Dhunter2%00&env=%zz&env=KUBERNETES_EXEC_AUDIT_ID%3Dhunter2&env=%3Dhunter2&env=C%3D1;x"
-		got, faults := on.Decode(query)
+		got, err := on.Decode(query)
+		faults := execaudit.FaultsOf(err)
 		want := []string{
 			"env[1]: Invalid value: must be NAME=VALUE",
 			"env[2].name: Invalid value: \"1B\"",
@@ -223,15 +224,15 @@ func TestFaultsTogether(t *testing.T) {
 	})
 	t.Run("EXA-35 the option's names are reported too", func(t *testing.T) {
 		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
-		if _, faults := prefix.Decode("env=A&env=KUBERNETES_X%3D1"); len(faults) != 2 || faults[1].Field != "env[1].name" {
-			t.Errorf("Decode = %v, want two faults", faults)
+		if _, err := prefix.Decode("env=A&env=KUBERNETES_X%3D1"); len(execaudit.FaultsOf(err)) != 2 || apiserver.ErrorList(err, nil)[1].Field != "env[1].name" {
+			t.Errorf("Decode = %v, want two faults", err)
 		}
 	})
 	t.Run("EXA-35 over the limits, what was read is still validated", func(t *testing.T) {
 		long := "env=1B%3D&env=A%3D" + strings.Repeat("x", execaudit.MaxEnvBytes) + strings.Repeat("&env=2B%3D", execaudit.MaxEnvEntries)
 		var got []string
-		_, faults := on.Decode(long)
-		for _, fault := range faults {
+		_, err := on.Decode(long)
+		for _, fault := range apiserver.ErrorList(err, nil) {
 			got = append(got, fault.Field+" "+string(fault.Type))
 		}
 		want := []string{"env FieldValueTooMany", "env FieldValueTooLong", "env[0].name FieldValueInvalid"}
@@ -243,12 +244,12 @@ func TestFaultsTogether(t *testing.T) {
 		parameter := rapid.SampledFrom([]string{
 			"A%3D1", "%zz", "hunter2", "1B%3D", "KUBERNETES_EXEC_AUDIT_ID%3Dx", "%3Dv", "C%3D%00", "1%3D%ff", "D%3D1;x", "%ff%3D1", "=%00",
 		})
-		every := func(query string) (out field.ErrorList) {
-			envs, faults := on.Decode(query)
-			if len(faults) == 0 {
-				_, faults = on.Validate(envs)
+		every := func(query string) field.ErrorList {
+			envs, err := on.Decode(query)
+			if err == nil {
+				_, err = on.Validate(envs)
 			}
-			return faults
+			return apiserver.ErrorList(err, nil)
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			var query, want []string
@@ -341,7 +342,7 @@ func TestCheckProxied(t *testing.T) {
 		t.Run("EXA-25 refused on "+path, func(t *testing.T) {
 			faults := apiserver.CheckProxied(mustParse(t, path+forged), execaudit.ReserveList)
 			want := "env[0].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
-			if len(faults) != 1 || faults[0].Error() != want {
+			if faults == nil || faults.Error() != want {
 				t.Errorf("CheckProxied = %v, want %s", faults, want)
 			}
 		})
@@ -369,8 +370,8 @@ func TestCheckProxied(t *testing.T) {
 func TestWithProxyCheck(t *testing.T) {
 	reached := false
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true })
-	refuse := func(w http.ResponseWriter, _ *http.Request, faults field.ErrorList) {
-		http.Error(w, faults.ToAggregate().Error(), http.StatusForbidden)
+	refuse := func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusForbidden)
 	}
 	handler := apiserver.WithProxyCheck(next, execaudit.ReservePrefix, refuse)
 	serve := func(target string) *httptest.ResponseRecorder {

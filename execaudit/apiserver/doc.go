@@ -2,10 +2,11 @@
 // validates PodExecOptions.Env, puts it and the audit ID into the kubelet's
 // URL, and closes the ways around validation.
 //
-//	envs, faults := exec.Decode(r.URL.RawQuery)       // from the client
-//	envs, faults = exec.Validate(envs)                // after mutating admission
+//	envs, err := exec.Decode(r.URL.RawQuery)          // from the client
+//	envs, err = exec.Validate(envs)                   // after mutating admission
 //	location, result, err := exec.Inject(kubeletURL, envs, auditID)
 //
-// WithAuditIDCheck goes in front of the audit filter, WithProxyCheck in front of
+// Errors are execaudit.Faults; ErrorList turns them into what apimachinery's answers are
+// made of. WithAuditIDCheck goes in front of the audit filter, WithProxyCheck in front of
 // nodes/proxy.
 package apiserver

@@ -6,12 +6,10 @@ import (
 	"path"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// CheckProxied returns the faults of a request that the API server is asked to
+// CheckProxied returns execaudit.Faults, those of a request that the API server is asked to
 // proxy through nodes/NAME/proxy to the kubelet's exec endpoint, where
 // validation of PodExecOptions would not see it: every env parameter that
 // carries a reserved name, and every one that cannot be read. It returns nil
@@ -22,7 +20,7 @@ import (
 // matter: a kubelet may have its gate on when the API server's is off.
 //
 // Source: beyond KEP-6035, which leaves nodes/proxy open.
-func CheckProxied(u *url.URL, reserved execaudit.Reserved) field.ErrorList {
+func CheckProxied(u *url.URL, reserved execaudit.Reserved) error {
 	if !proxiesExec(u.Path) {
 		return nil
 	}
@@ -33,11 +31,11 @@ func CheckProxied(u *url.URL, reserved execaudit.Reserved) field.ErrorList {
 // those in which CheckProxied finds faults: these it hands to refuse, which
 // answers them, usually with a Status of code 403.
 func WithProxyCheck(next http.Handler, reserved execaudit.Reserved,
-	refuse func(http.ResponseWriter, *http.Request, field.ErrorList),
+	refuse func(http.ResponseWriter, *http.Request, error),
 ) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if faults := CheckProxied(r.URL, reserved); len(faults) > 0 {
-			refuse(w, r, faults)
+		if err := CheckProxied(r.URL, reserved); err != nil {
+			refuse(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -1,18 +1,17 @@
 package kubelet
 
-import (
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
+import "github.com/lanyard-dev/lanyard/execaudit"
 
-// RequestError is why the kubelet refuses a request.
+// RequestError is why the kubelet refuses a request. It unwraps to its Faults.
 type RequestError struct {
 	// Code is the HTTP status code to answer with: 400 or 403.
 	Code int
 	// Faults are all faults, by position or name, never with a value.
-	Faults field.ErrorList
+	Faults execaudit.Faults
 }
 
 // Error returns the faults as Kubernetes prints a list of them.
-func (e *RequestError) Error() string {
-	return e.Faults.ToAggregate().Error()
-}
+func (e *RequestError) Error() string { return e.Faults.Error() }
+
+// Unwrap returns the Faults.
+func (e *RequestError) Unwrap() error { return e.Faults }

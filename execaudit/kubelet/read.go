@@ -3,8 +3,6 @@ package kubelet
 import (
 	"net/http"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
@@ -46,26 +44,25 @@ func (e Exec) Read(rawQuery string, from Identity) ([]envprecedence.Entry, error
 	if !e.Gates.ExecEnvVar {
 		return nil, nil
 	}
-	envs, faults := execaudit.DecodePartly(rawQuery, execaudit.Limits{Entries: MaxEntries, Bytes: MaxBytes})
+	envs, err := execaudit.DecodePartly(rawQuery, execaudit.Limits{Entries: MaxEntries, Bytes: MaxBytes})
 	forged := e.forgeries(envs, from)
 	switch {
-	case len(faults) > 0:
-		return nil, &RequestError{Code: http.StatusBadRequest, Faults: execaudit.JoinFaults(faults, forged)}
+	case err != nil:
+		return nil, &RequestError{Code: http.StatusBadRequest, Faults: execaudit.FaultsOf(execaudit.JoinFaults(err, forged))}
 	case len(forged) > 0:
 		return nil, &RequestError{Code: http.StatusForbidden, Faults: forged}
 	}
 	return envs, nil
 }
 
-func (e Exec) forgeries(envs []envprecedence.Entry, from Identity) field.ErrorList {
+func (e Exec) forgeries(envs []envprecedence.Entry, from Identity) execaudit.Faults {
 	if e.Trust.Trusts(from) {
 		return nil
 	}
-	var faults field.ErrorList
+	var faults execaudit.Faults
 	for i := range envs {
 		if reason := e.Reserved.Reason(envs[i].Name); reason != "" {
-			path := field.NewPath(execaudit.QueryParam).Index(i).Child("name")
-			faults = append(faults, field.Forbidden(path, reason))
+			faults = append(faults, &execaudit.Fault{Index: i, Field: "name", Kind: execaudit.FaultForbidden, Detail: reason})
 		}
 	}
 	return faults

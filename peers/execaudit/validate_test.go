@@ -37,7 +37,7 @@ func TestNamesAgree(t *testing.T) {
 		path := field.NewPath("env")
 		for _, name := range []string{"", "1A", "A B", "A\n", "A=", "ä"} {
 			want := corevalidation.ValidateEnv([]core.EnvVar{{Name: name}}, path, strict)
-			got := execaudit.Validate([]envprecedence.Entry{envprecedence.NewEntry(name, "")}, path, execaudit.ReserveList)
+			got := apiserver.ErrorList(execaudit.Validate([]envprecedence.Entry{envprecedence.NewEntry(name, "")}, execaudit.ReserveList), path)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q: %v, Kubernetes says %v", name, got, want)
 			}
@@ -56,11 +56,11 @@ func TestJSONAgrees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read, faults := apiserver.DecodeEnv(text)
-			if len(read) != 1 || !read[0].Equal(envprecedence.NewEntry(theirs.Name, theirs.Value)) || (len(faults) == 1) != (theirs.ValueFrom != nil) {
+			read, faults := execaudit.DecodeJSON(text)
+			if len(read) != 1 || !read[0].Equal(envprecedence.NewEntry(theirs.Name, theirs.Value)) || (faults != nil) != (theirs.ValueFrom != nil) {
 				t.Fatalf("%s read as %q, %v", text, environ(read), faults)
 			}
-			if written, err := apiserver.EncodeEnv(read); theirs.ValueFrom == nil && (err != nil || string(written) != string(text)) {
+			if written, err := execaudit.EncodeJSON(read); theirs.ValueFrom == nil && (err != nil || string(written) != string(text)) {
 				t.Fatalf("written %s, %v, want %s", written, err, text)
 			}
 		})
@@ -78,7 +78,7 @@ func BenchmarkValidate(b *testing.B) {
 		faults := func(list field.ErrorList) error { return list.ToAggregate() }
 		b.Run(fmt.Sprintf("%dentries", n), func(b *testing.B) {
 			measure(b, "floor", func() error { return touch(envs) })
-			measure(b, "lanyard", func() error { return faults(execaudit.Validate(envs, path, execaudit.ReserveList)) })
+			measure(b, "lanyard", func() error { return execaudit.Validate(envs, execaudit.ReserveList) })
 			measure(b, "kubernetes-strict", func() error { return faults(corevalidation.ValidateEnv(theirs, path, strict)) })
 			measure(b, "kubernetes-relaxed", func() error { return faults(corevalidation.ValidateEnv(theirs, path, relaxed)) })
 		})

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/audit"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -59,12 +58,12 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	if err != nil {
 		return nil, err
 	}
-	envs, faults, err := e.environment(ctx, o)
+	envs, err := e.environment(ctx, o)
+	if execaudit.FaultsOf(err) != nil {
+		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodExecOptions").GroupKind(), name, execapi.ErrorList(err, nil))
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(faults) > 0 {
-		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodExecOptions").GroupKind(), name, faults)
 	}
 	location, err := e.location(ctx, name, o)
 	if err != nil {
@@ -77,23 +76,23 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	return session{e.Pods.Kubelets, location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder}, nil
 }
 
-// environment returns the entries to send or every fault. The faults of a request that cannot be read come from its own
+// environment returns the entries to send, or execaudit.Faults, every one at once. The faults of a request that cannot be read come from its own
 // query, where every parameter stands at its place; net/url had left out some before the options were made.
-func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]envprecedence.Entry, field.ErrorList, error) {
+func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]envprecedence.Entry, error) {
 	query, sent, err := queryOf(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if sent {
-		if _, faults := e.Env.Decode(query); len(faults) > 0 {
-			return nil, faults, nil
+		if _, err := e.Env.Decode(query); err != nil {
+			return nil, err
 		}
 	}
 	if err := readable(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	envs, faults := e.Env.Validate(o.Env)
-	return envs, execaudit.JoinFaults(o.Faults(), faults), nil
+	return envs, execaudit.JoinFaults(o.Faults(), faults)
 }
 
 // location is the kubelet's URL before injection.

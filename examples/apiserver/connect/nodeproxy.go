@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilproxy "k8s.io/apimachinery/pkg/util/proxy"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/lanyard-dev/lanyard/execaudit"
@@ -59,8 +58,8 @@ func (n *NodeProxy) Connect(ctx context.Context, name string, options runtime.Ob
 	}
 	location.Path = "/" + strings.TrimPrefix(o.Path, "/")
 	handler := utilproxy.NewUpgradeAwareHandler(location, n.Kubelets.transport, true, false, utilproxy.NewErrorResponder(responder))
-	refuse := func(_ http.ResponseWriter, _ *http.Request, faults field.ErrorList) {
-		responder.Error(apierrors.NewForbidden(corev1.Resource("nodes/proxy"), name, faults.ToAggregate()))
+	refuse := func(_ http.ResponseWriter, _ *http.Request, err error) {
+		responder.Error(apierrors.NewForbidden(corev1.Resource("nodes/proxy"), name, err))
 	}
 	return execapi.WithProxyCheck(handler, n.Reserved, refuse), nil
 }

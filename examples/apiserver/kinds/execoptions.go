@@ -6,10 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
-	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
+	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
 // PodExecOptions are the options of an exec with the field that KEP-6035 adds to the published type of this name.
@@ -34,18 +33,17 @@ type ExecEnvironment struct {
 	Env []envprecedence.Entry `json:"env,omitempty"`
 
 	// faults are those of entries that could not be read, as a query or as JSON; they are reported with those of validation.
-	faults field.ErrorList
+	faults error
 }
 
-// Faults returns what was wrong with the entries as they came, before any rule of validation.
-func (e *ExecEnvironment) Faults() field.ErrorList { return e.faults }
+// Faults returns what was wrong with the entries as they came, before any rule of validation, as execaudit.Faults; nil for nothing.
+func (e *ExecEnvironment) Faults() error { return e.faults }
 
 // DeepCopyObject implements runtime.Object.
 func (o *PodExecOptions) DeepCopyObject() runtime.Object {
 	c := *o
 	c.Command = slices.Clone(o.Command)
 	c.Env = slices.Clone(o.Env)
-	c.faults = slices.Clone(o.faults)
 	return &c
 }
 
@@ -62,7 +60,7 @@ type plainExecOptions PodExecOptions
 func (o *PodExecOptions) MarshalJSON() ([]byte, error) {
 	wire := wireExecOptions{plainExecOptions: (*plainExecOptions)(o)}
 	if len(o.Env) > 0 {
-		env, err := execapi.EncodeEnv(o.Env)
+		env, err := execaudit.EncodeJSON(o.Env)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +77,7 @@ func (o *PodExecOptions) UnmarshalJSON(data []byte) error {
 	}
 	o.Env, o.faults = nil, nil
 	if wire.Env != nil {
-		o.Env, o.faults = execapi.DecodeEnv(wire.Env)
+		o.Env, o.faults = execaudit.DecodeJSON(wire.Env)
 	}
 	return nil
 }

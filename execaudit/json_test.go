@@ -1,20 +1,19 @@
-package apiserver_test
+package execaudit_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
-	"github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
-func TestDecodeEnv(t *testing.T) {
+func TestDecodeJSON(t *testing.T) {
 	const from = `{"name":"A","value":"hunter2","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}`
 	cases := []struct {
 		name, list string
@@ -39,13 +38,13 @@ func TestDecodeEnv(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, faults := apiserver.DecodeEnv([]byte(c.list))
+			got, faults := execaudit.DecodeJSON([]byte(c.list))
 			var texts []string
-			for _, fault := range faults {
+			for _, fault := range execaudit.FaultsOf(faults) {
 				texts = append(texts, fault.Error())
 			}
 			if !reflect.DeepEqual(got, c.want) || !reflect.DeepEqual(texts, c.faults) {
-				t.Errorf("DecodeEnv(%s) = %q, %q, want %q, %q", c.list, environ(got), texts, environ(c.want), c.faults)
+				t.Errorf("DecodeJSON(%s) = %q, %q, want %q, %q", c.list, environ(got), texts, environ(c.want), c.faults)
 			}
 			if strings.Contains(strings.Join(texts, ""), "hunter2") {
 				t.Errorf("a fault repeats a value: %q", texts)
@@ -53,30 +52,29 @@ func TestDecodeEnv(t *testing.T) {
 		})
 	}
 	t.Run("EXA-8 EXA-9 beside what Validate finds, each at its place", func(t *testing.T) {
-		on := apiserver.Exec{Gates: execaudit.Gates{ExecEnvVar: true}}
-		envs, faults := apiserver.DecodeEnv([]byte(`[{"name":"1"},` + from + `,{"name":""}]`))
-		_, more := on.Validate(envs)
+		envs, faults := execaudit.DecodeJSON([]byte(`[{"name":"1"},` + from + `,{"name":""}]`))
+		more := execaudit.Validate(envs, execaudit.ReserveList)
 		var got []string
-		for _, fault := range execaudit.JoinFaults(faults, more) {
-			got = append(got, fault.Field+" "+string(fault.Type))
+		for _, fault := range execaudit.FaultsOf(execaudit.JoinFaults(faults, more)) {
+			got = append(got, fmt.Sprint(fault.Index, fault.Field, " ", fault.Kind))
 		}
-		want := []string{"env[0].name FieldValueInvalid", "env[1].valueFrom FieldValueForbidden", "env[2].name FieldValueRequired"}
+		want := []string{"0name Invalid value", "1valueFrom Forbidden", "2name Required value"}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("faults %q, want %q", got, want)
 		}
 	})
 }
 
-func TestEncodeEnv(t *testing.T) {
+func TestEncodeJSON(t *testing.T) {
 	t.Run("written as corev1.EnvVar is", func(t *testing.T) {
-		got, err := apiserver.EncodeEnv([]env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "")})
+		got, err := execaudit.EncodeJSON([]env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", "")})
 		if want := `[{"name":"A","value":"1"},{"name":"B"}]`; err != nil || string(got) != want {
-			t.Errorf("EncodeEnv = %s, %v, want %s", got, err, want)
+			t.Errorf("EncodeJSON = %s, %v, want %s", got, err, want)
 		}
 	})
 	t.Run("none", func(t *testing.T) {
-		if got, err := apiserver.EncodeEnv(nil); err != nil || string(got) != "[]" {
-			t.Errorf("EncodeEnv(nil) = %s, %v, want []", got, err)
+		if got, err := execaudit.EncodeJSON(nil); err != nil || string(got) != "[]" {
+			t.Errorf("EncodeJSON(nil) = %s, %v, want []", got, err)
 		}
 	})
 	t.Run("EXA-32 what is encoded decodes to itself", func(t *testing.T) {
@@ -84,30 +82,31 @@ func TestEncodeEnv(t *testing.T) {
 			envs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) env {
 				return envprecedence.NewEntry(rapid.String().Draw(t, "name"), rapid.String().Draw(t, "value"))
 			}), 1, 8).Draw(t, "envs")
-			text, err := apiserver.EncodeEnv(envs)
+			text, err := execaudit.EncodeJSON(envs)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, faults := apiserver.DecodeEnv(text); !reflect.DeepEqual(got, envs) || faults != nil {
-				t.Fatalf("DecodeEnv(%s) = %q, %v", text, environ(got), faults)
+			if got, faults := execaudit.DecodeJSON(text); !reflect.DeepEqual(got, envs) || faults != nil {
+				t.Fatalf("DecodeJSON(%s) = %q, %v", text, environ(got), faults)
 			}
 		})
 	})
 }
 
-func FuzzDecodeEnv(f *testing.F) {
+func FuzzDecodeJSON(f *testing.F) {
 	for _, seed := range []string{`[]`, `null`, `[{"name":"A","value":"1"}]`, `[{"name":"A","valueFrom":{}}]`, `[{"Name":"A"},{}]`, `[[]]`, `[{"value":"\ud800"}]`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, list []byte) {
-		envs, faults := apiserver.DecodeEnv(list)
-		for _, fault := range faults {
-			if fault.Type != field.ErrorTypeForbidden && (fault.Type != field.ErrorTypeInvalid || envs != nil || len(faults) != 1) {
-				t.Fatalf("DecodeEnv(%s) = %d entries, %v", list, len(envs), faults)
+		envs, faults := execaudit.DecodeJSON(list)
+		all := execaudit.FaultsOf(faults)
+		for _, fault := range all {
+			if fault.Kind != execaudit.FaultForbidden && (fault.Kind != execaudit.FaultInvalid || envs != nil || len(all) != 1) {
+				t.Fatalf("DecodeJSON(%s) = %d entries, %v", list, len(envs), faults)
 			}
 		}
-		if len(faults) == 0 && !json.Valid(list) {
-			t.Fatalf("DecodeEnv(%s) accepts what is not JSON", list)
+		if faults == nil && !json.Valid(list) {
+			t.Fatalf("DecodeJSON(%s) accepts what is not JSON", list)
 		}
 	})
 }
