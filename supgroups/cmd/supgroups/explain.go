@@ -38,8 +38,8 @@ func newExplain(o *output) *cobra.Command {
 Otherwise it is a reference to a registry, and so are the images that pods name, always. Of the layers only /etc/passwd,
 /etc/group and what links to them are read.
 
-The manifest holds one pod or several, as YAML documents, JSON values or lists. Every one is explained; what cannot be is
-named on standard error by its place, and does not hinder the others.
+The manifest holds one pod or several, as YAML documents, JSON values or lists. Every pod is explained; what cannot be is
+named on standard error by its place; the others are explained nevertheless.
 
 Exit code: 0 when every container could be explained, 2 otherwise.`,
 		Args: cobra.NoArgs,

@@ -7,7 +7,6 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/podlist"
 	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/report"
@@ -24,12 +23,13 @@ func newScan(o *output, code *int) *cobra.Command {
 	f := scanFlags{output: o, code: code}
 	cmd := &cobra.Command{
 		Use:   "scan [pods.json]",
-		Short: "List the containers whose processes hold groups that nobody asked for",
+		Short: "List the containers whose processes are in groups that nobody asked for",
 		Long: `List the containers that get groups from their image without asking, and what Strict would take away.
 
-The input is what "kubectl get pods -A -o json" prints, from a file or standard input; several lists may follow each other. Images are fetched from their
-registry, by digest where the pod's status has one, and never from a file; --image NAME=SOURCE says where an image is
-instead: a docker archive or an OCI layout when SOURCE begins with "/", "./" or "../", else another reference. Where the node reports containerStatuses[].user, that counts too.
+The input is what "kubectl get pods -A -o json" prints, from a file or standard input; several lists may follow each
+other. Images are fetched from their registry, by digest where the pod's status has one, and never from a file; --image
+NAME=SOURCE says where an image is instead: a docker archive or an OCI layout when SOURCE begins with "/", "./" or "../",
+else another reference. Where the node reports containerStatuses[].user, that counts too.
 
 Exit code: 0 nothing found, 1 something found, 2 wrong usage or unreadable input, 3 nothing found but not everything
 could be told.`,
@@ -91,10 +91,13 @@ func (f *scanFlags) read(path string, s *report.Scanner) error {
 		return err
 	}
 	defer r.Close()
-	return podlist.Each(r, func(pod *corev1.Pod) error {
+	for pod, err := range podlist.All(r) {
+		if err != nil {
+			return err
+		}
 		s.Add(pod)
-		return nil
-	})
+	}
+	return nil
 }
 
 func exitCode(s report.Summary) int {

@@ -5,16 +5,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Each calls yield for every pod of a JSON list, and of further lists that follow it, holding one at a time, and stops
-// at its first error, which names the place.
+// All returns the pods of a JSON list, and of further lists that follow it, reading one at a time. An error names the place
+// and is the last pair; its pod is nil.
 //
-// Errors: ErrNotPod for items of another kind; ErrNotList for anything but a list, also after a list; ErrPartial for a
-// list that goes on elsewhere (metadata.continue); io.ErrUnexpectedEOF for one that is cut off; and those of yield.
-func Each(r io.Reader, yield func(*corev1.Pod) error) error {
+// Errors: ErrNotPod for items of another kind; ErrNotList for anything but a list, even after a list; ErrPartial for a
+// list that goes on elsewhere (metadata.continue); io.ErrUnexpectedEOF for one that is cut off; and the reader's.
+func All(r io.Reader) iter.Seq2[*corev1.Pod, error] {
+	return func(yield func(*corev1.Pod, error) bool) {
+		err := readDump(r, func(pod *corev1.Pod) error {
+			if !yield(pod, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+// errStopped ends the reading when the caller wants no more.
+var errStopped = errors.New("stopped")
+
+func readDump(r io.Reader, yield func(*corev1.Pod) error) error {
 	d := dump{json.NewDecoder(r)}
 	for n := 1; ; n++ {
 		t, err := d.Token()

@@ -19,7 +19,7 @@ const (
 	MaxItems = 10_000
 )
 
-// Item is one place of a manifest: a pod, or why there is none.
+// Item is one place of a manifest: a pod, or an error.
 type Item struct {
 	// Place is as in "document 2" or "document 1 items[0]"; documents count from 1, empty ones too.
 	Place string
@@ -29,9 +29,8 @@ type Item struct {
 }
 
 // Manifest reads every pod of a manifest, in its order: YAML or JSON, one document or many, pods or lists of pods. What
-// cannot be read or is not a pod is an Item with an error, and the others are there all the same: ErrNotPod,
-// ErrNotList, ErrSeveral, ErrTooLarge, or the parser's error, also for a key that is there twice. Documents without
-// content are passed over.
+// cannot be read or is not a pod is an Item with an error, and the others are returned nevertheless: ErrNotPod,
+// ErrNotList, ErrSeveral, ErrTooLarge, or the parser's error, also for a duplicate key. Empty documents are ignored.
 //
 // The error is the reader's, ErrTooLarge, or ErrNoPods when there are no items.
 func Manifest(r io.Reader) ([]Item, error) {
@@ -105,10 +104,10 @@ func newItem(place string, text []byte) Item {
 }
 
 // single returns the content of text, nil when there is none, and refuses a second document: the parser would read the
-// first and pass over the other. The parser decides, because it takes more for the end of a line than documents does.
+// first and ignore the other. The parser decides, because it knows more line breaks than documents does.
 //
-// A key that is there twice is refused too, since one of its values would not count. Where keys are merged ("<<") it is
-// not: the parser then takes the wanted change of a merged key for the same.
+// A duplicate key is refused too, since one of its values would be ignored. Where keys are merged ("<<") it is not: to the
+// parser, the intended change of a merged key is a duplicate.
 func single(text []byte) (any, error) {
 	d := goyaml.NewDecoder(bytes.NewReader(text))
 	d.SetStrict(!bytes.Contains(text, []byte("<<")))

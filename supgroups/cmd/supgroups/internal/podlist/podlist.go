@@ -1,5 +1,5 @@
 // Package podlist reads pods: those of a manifest, or many from `kubectl get pods -A -o json`, one at a time. Nothing
-// in the input is passed over in silence: what is not a pod is an error that names its place.
+// in the input is silently ignored: what is not a pod is an error that names its place.
 package podlist
 
 import (
@@ -19,7 +19,7 @@ var (
 	ErrPartial = errors.New("only a part of a list")
 	// ErrTooLarge means a manifest of more than MaxManifestBytes or MaxItems.
 	ErrTooLarge = errors.New("manifest too large")
-	// ErrNoPods means a manifest in which there is nothing.
+	// ErrNoPods means an empty manifest.
 	ErrNoPods = errors.New("no pod in the manifest")
 	// ErrSeveral means a document that goes on after its end, without a line "---" between.
 	ErrSeveral = errors.New("more than one document without a line \"---\" between")
@@ -35,7 +35,7 @@ func checkList(kind string) error {
 	return nil
 }
 
-// checkPod refuses another kind, and what says neither its kind nor any container: no pod is without one.
+// checkPod refuses another kind, and an object with neither a kind nor a container: every pod has one.
 func checkPod(pod *corev1.Pod) error {
 	switch {
 	case pod.Kind == "Pod":

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/podlist"
 )
 
@@ -64,6 +62,37 @@ func TestManifest(t *testing.T) {
 	})
 }
 
+func TestAll(t *testing.T) {
+	const text = `{"items":[{"kind":"Pod"},{"kind":"Pod"},{"kind":"Node"},{"kind":"Pod"}]}`
+	t.Run("GRP-18 pods come one at a time, and the error last", func(t *testing.T) {
+		var pods int
+		var errs []error
+		for pod, err := range podlist.All(strings.NewReader(text)) {
+			if (pod == nil) == (err == nil) {
+				t.Errorf("All yielded %v, %v", pod, err)
+			}
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			pods++
+		}
+		if pods != 2 || len(errs) != 1 || !errors.Is(errs[0], podlist.ErrNotPod) || !strings.Contains(errs[0].Error(), "items[2]") {
+			t.Errorf("All yielded %d pods and %v, want 2 and ErrNotPod of items[2]", pods, errs)
+		}
+	})
+	t.Run("GRP-18 a caller that has enough stops it", func(t *testing.T) {
+		pods := 0
+		for range podlist.All(strings.NewReader(text)) {
+			pods++
+			break
+		}
+		if pods != 1 {
+			t.Errorf("All yielded %d, want 1", pods)
+		}
+	})
+}
+
 // FuzzManifest: however a manifest looks, a pod behind a marker is found or something is refused.
 func FuzzManifest(f *testing.F) {
 	for _, s := range []string{"", "kind: Pod\n", `{"kind":"Pod"}`, "a: [", "--- |\n", "%YAML 1.1\n", "\ufeffkind: Pod", "...", "items: []", "# c"} {
@@ -89,20 +118,23 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-func FuzzEach(f *testing.F) {
+func FuzzAll(f *testing.F) {
 	for _, s := range []string{`{"items":[{"metadata":{"name":"a"}}]}`, `{"kind":"List","metadata":{},"items":[]}`, `{"items":{}}`, `[]`, `{"items":[{}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		n := 0
-		err := podlist.Each(strings.NewReader(text), func(pod *corev1.Pod) error {
+		var err error
+		for pod, fault := range podlist.All(strings.NewReader(text)) {
+			if err = fault; err != nil {
+				continue // and it is the last pair
+			}
 			if n++; pod.Kind != "" && pod.Kind != "Pod" {
 				t.Fatalf("yielded a %q", pod.Kind)
 			}
-			return nil
-		})
+		}
 		if err == nil && !strings.Contains(text, "items") && !strings.Contains(text, `\u`) {
-			t.Fatalf("Each(%q) found a list of %d", text, n)
+			t.Fatalf("All(%q) found a list of %d", text, n)
 		}
 	})
 }
