@@ -26,17 +26,3 @@ func BenchmarkParseAnswer(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkDecide is what every request asks when there is no snapshot.
-func BenchmarkDecide(b *testing.B) {
-	now := time.Now()
-	login := execcredential.Login{}.Succeeded(now, token(b, now.Add(time.Hour)), 0)
-	b.Run("valid/lanyard", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if action, _ := login.Decide(now); action != execcredential.Use {
-				b.Fatal(action)
-			}
-		}
-	})
-}

@@ -11,40 +11,41 @@ import (
 )
 
 // ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider
-// configuration).
+// configuration). Printing, encoding and logging it show no argument and no environment value; package kubeconfig writes them to a
+// file, and [Environ] and the runner of plugins pass them on.
 type ExecConfig struct {
 	// Command is the program: a path, or a name to look up on PATH. Required.
-	Command string `json:"command"`
-	// Args are passed as they are: no shell, no expansion.
-	Args []string `json:"args"`
+	Command string
+	// Args are passed as they are: no shell, no expansion. They are not shown, because some plugins take a password or a token as one.
+	Args []redact.Text
 	// Env are entries for the plugin's environment, over the client's own. Later entries win.
-	Env []EnvVar `json:"env"`
+	Env []EnvVar
 	// APIVersion is the version that goes out and has to come back. Required.
-	APIVersion string `json:"apiVersion,omitempty"`
+	APIVersion string
 	// InstallHint is shown when the program is missing.
-	InstallHint string `json:"installHint,omitempty"`
+	InstallHint string
 	// ProvideClusterInfo adds spec.cluster, which may be large, to the plugin's environment.
-	ProvideClusterInfo bool `json:"provideClusterInfo"`
+	ProvideClusterInfo bool
 	// InteractiveMode is the plugin's relation to standard input. Required in V1, IfAvailable by default before.
-	InteractiveMode InteractiveMode `json:"interactiveMode,omitempty"`
+	InteractiveMode InteractiveMode
 
-	// The fields below are the client's, not the kubeconfig's exec section's: they are never encoded.
+	// The fields below are the client's, not the kubeconfig's exec section's.
 
 	// Policy says whether Command may run at all, beside the policy of the pool: both have to permit it. The zero value
 	// permits it.
-	Policy Policy `json:"-"`
+	Policy Policy
 	// StdinUnavailable keeps standard input from this plugin, as for a program that reads it itself.
-	StdinUnavailable bool `json:"-"`
+	StdinUnavailable bool
 	// StdinUnavailableMessage says why, for the error of a plugin that needs standard input. Optional.
-	StdinUnavailableMessage string `json:"-"`
+	StdinUnavailableMessage string
 	// Impersonate is whom the requests with the plugin's credential act as. The plugin is not told.
-	Impersonate Impersonation `json:"-"`
+	Impersonate Impersonation
 }
 
-// EnvVar is one entry of a plugin's environment. Formatting it shows the name and hides the value.
+// EnvVar is one entry of a plugin's environment. Its value is not shown.
 type EnvVar struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name  string
+	Value redact.Text
 }
 
 // String returns NAME=[redacted], with control characters of the name spelled out.
@@ -56,22 +57,13 @@ func spelled(text string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Format writes NAME=[redacted] for every verb.
-func (v EnvVar) Format(state fmt.State, _ rune) { fmt.Fprint(state, v.String()) }
-
-// LogValue returns NAME=[redacted].
-func (v EnvVar) LogValue() slog.Value { return slog.StringValue(v.String()) }
-
-// String shows every field, with the values of Env hidden.
+// String shows every field but the arguments and the values of Env, with control characters spelled out.
 func (c ExecConfig) String() string {
-	return fmt.Sprintf("{Command:%q Args:%q Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q "+
+	return fmt.Sprintf("{Command:%q Args:%d Env:%v APIVersion:%q InstallHint:%q ProvideClusterInfo:%t InteractiveMode:%q "+
 		"Policy:%q StdinUnavailable:%t StdinUnavailableMessage:%q Impersonate:%q}",
-		c.Command, c.Args, c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode,
+		c.Command, len(c.Args), c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode,
 		c.Policy, c.StdinUnavailable, c.StdinUnavailableMessage, c.Impersonate)
 }
-
-// Format writes String for every verb: fmt calls no method inside a struct that it prints with a verb like %s.
-func (c ExecConfig) Format(state fmt.State, _ rune) { fmt.Fprint(state, c.String()) }
 
 // LogValue returns String.
 func (c ExecConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
@@ -81,19 +73,19 @@ type InteractiveMode string
 
 // The modes of KEP-541.
 const (
-	// Never is a plugin that does not read standard input.
-	Never InteractiveMode = "Never"
-	// IfAvailable is a plugin that reads standard input when it gets it and works without.
-	IfAvailable InteractiveMode = "IfAvailable"
-	// Always is a plugin that needs standard input; without it the plugin is not run.
-	Always InteractiveMode = "Always"
+	// InteractiveNever is a plugin that does not read standard input.
+	InteractiveNever InteractiveMode = "Never"
+	// InteractiveIfAvailable is a plugin that reads standard input when it gets it and works without.
+	InteractiveIfAvailable InteractiveMode = "IfAvailable"
+	// InteractiveAlways is a plugin that needs standard input; without it the plugin is not run.
+	InteractiveAlways InteractiveMode = "Always"
 )
 
 // Defaulted returns the configuration with IfAvailable in place of an empty mode where the version allows it. The
 // slices are shared.
 func (c ExecConfig) Defaulted() ExecConfig {
-	if c.InteractiveMode == "" && KnownVersion(c.APIVersion) && !RequiresMode(c.APIVersion) {
-		c.InteractiveMode = IfAvailable
+	if c.InteractiveMode == "" && knownVersion(c.APIVersion) && !requiresMode(c.APIVersion) {
+		c.InteractiveMode = InteractiveIfAvailable
 	}
 	return c
 }
@@ -115,14 +107,14 @@ func (c ExecConfig) Validate() error {
 	switch {
 	case c.APIVersion == "":
 		fault("apiVersion", "is required")
-	case !KnownVersion(c.APIVersion):
+	case !knownVersion(c.APIVersion):
 		fault("apiVersion", fmt.Sprintf("%q is not one of %s, %s and %s", c.APIVersion, V1, V1Beta1, V1Alpha1))
 	}
 	switch {
-	case slices.Contains([]InteractiveMode{Never, IfAvailable, Always}, c.InteractiveMode):
+	case slices.Contains([]InteractiveMode{InteractiveNever, InteractiveIfAvailable, InteractiveAlways}, c.InteractiveMode):
 	case c.InteractiveMode != "":
 		fault("interactiveMode", fmt.Sprintf("%q is not one of Never, IfAvailable and Always", c.InteractiveMode))
-	case RequiresMode(c.APIVersion):
+	case requiresMode(c.APIVersion):
 		fault("interactiveMode", "is required in "+V1)
 	}
 	faults = append(faults, c.Policy.faults()...)

@@ -13,7 +13,6 @@ import (
 // Formatting, encoding and logging it shows which parts it has and when it expires.
 type Credential struct {
 	token       redact.Text
-	pem         redact.Text
 	certificate *tls.Certificate
 	expires     time.Time
 }
@@ -59,7 +58,6 @@ func NewCredential(status Status) (*Credential, error) {
 			return nil, ErrKeyPair
 		}
 		credential.certificate = &pair
-		credential.pem = redact.New(certificate + "\x00" + key)
 	}
 	if !validHeader(status.Token.Reveal()) {
 		return nil, ErrToken
@@ -86,25 +84,9 @@ func (c *Credential) Certificate() *tls.Certificate { return c.certificate }
 // Expires returns the expiration timestamp; the zero time is never.
 func (c *Credential) Expires() time.Time { return c.expires }
 
-// SameCertificate reports whether both credentials hold the same certificate and key, or both none.
-func (c *Credential) SameCertificate(other *Credential) bool { return c.pem.Equal(other.pem) }
-
 // ValidAt reports whether the credential may be used at now: until the expiration timestamp, that moment included. The
 // certificate's NotAfter is not looked at (KEP-541, Provider output format).
 func (c *Credential) ValidAt(now time.Time) bool { return c.expires.IsZero() || !now.After(c.expires) }
-
-// RefreshAt returns when a proactive refresh is due: when 1% of the lifetime is left (KEP-541, the SLO on rotation). The
-// lifetime of a token begins at received, that of a certificate at its NotBefore. The zero time is never.
-func (c *Credential) RefreshAt(received time.Time) time.Time {
-	if c.expires.IsZero() {
-		return time.Time{}
-	}
-	begin := received
-	if c.certificate != nil {
-		begin = c.certificate.Leaf.NotBefore
-	}
-	return c.expires.Add(-max(c.expires.Sub(begin), 0) / 100)
-}
 
 // String says which parts the credential has, and its expiry.
 func (c *Credential) String() string {

@@ -116,17 +116,6 @@ func TestCredentialValidity(t *testing.T) {
 			t.Error("ValidAt after NotAfter = false, want true")
 		}
 	})
-	t.Run("ECR-20 a refresh is due at 99% of the life of a token from receipt, of a certificate from NotBefore", func(t *testing.T) {
-		token := parse(loginlab.Answer(execcredential.V1, "t", "", "", expires))
-		if got, want := token.RefreshAt(expires.Add(-100*time.Minute)), expires.Add(-time.Minute); !got.Equal(want) {
-			t.Errorf("RefreshAt(token) = %v, want %v", got, want)
-		}
-		certificate, key := loginlab.NewAuthority(t).Client(t, "u", expires.Add(-200*time.Minute), time.Minute)
-		both := parse(loginlab.Answer(execcredential.V1, "t", certificate, key, expires))
-		if got, want := both.RefreshAt(expires.Add(-100*time.Minute)), expires.Add(-2*time.Minute); !got.Equal(want) {
-			t.Errorf("RefreshAt(certificate) = %v, want %v", got, want)
-		}
-	})
 }
 
 func TestCredentialIsNotPrinted(t *testing.T) {

@@ -9,14 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// wireObject is ExecCredential on the wire, with every field, so that a wrong type anywhere is an error as in client-go.
-type wireObject struct {
-	Kind       string        `json:"kind,omitempty"`
-	APIVersion string        `json:"apiVersion,omitempty"`
-	Spec       Spec          `json:"spec"`
-	Status     *answerStatus `json:"status,omitempty"`
-}
-
 // Parse reads an ExecCredential of any known version, as a plugin finds it in [InfoEnv]: JSON or YAML, unknown fields ignored,
 // field names matched by case. This is the reading half of the KEP's LoadExecCredential; the module restconfig adds the
 // rest.Config.
@@ -31,11 +23,12 @@ func Parse(data []byte) (*ExecCredential, error) {
 	if wire.Kind != Kind || groupOf(wire.APIVersion) != Group {
 		return nil, &KindError{Kind: clip(wire.Kind), Group: clip(groupOf(wire.APIVersion))}
 	}
-	if !KnownVersion(wire.APIVersion) {
+	if !knownVersion(wire.APIVersion) {
 		return nil, &VersionError{Got: clip(wire.APIVersion)}
 	}
 	return &ExecCredential{
-		Kind: wire.Kind, APIVersion: wire.APIVersion, Spec: wire.Spec, Status: wire.Status.status(),
+		Kind: wire.Kind, APIVersion: wire.APIVersion, Status: wire.Status.status(),
+		Spec: Spec{Cluster: wire.Spec.Cluster.cluster(), Interactive: wire.Spec.Interactive},
 	}, nil
 }
 
@@ -53,17 +46,7 @@ func decode(data []byte) (*wireObject, error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(document, &wire); err != nil {
 		return nil, decodeError(err)
 	}
-	if string(wire.Spec.clusterConfig()) == "null" {
-		wire.Spec.Cluster.Config = nil
-	}
 	return &wire, nil
-}
-
-func (s Spec) clusterConfig() json.RawMessage {
-	if s.Cluster == nil {
-		return nil
-	}
-	return s.Cluster.Config
 }
 
 func isJSON(data []byte) bool {

@@ -3,9 +3,7 @@ package execcredential
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 )
 
 var (
@@ -19,8 +17,6 @@ var (
 	ErrKeyPair = errors.New("answer's certificate and key are not a pair")
 	// ErrToken is the condition of a token that cannot be a header value, such as one that ends in a line feed.
 	ErrToken = errors.New("answer's token holds a control character")
-	// ErrRefused is the condition of a credential that the server answered with 401.
-	ErrRefused = errors.New("the server refused the credential with 401")
 	// ErrAuthProvider is the condition of a user entry with both an exec plugin and the removed auth-provider.
 	ErrAuthProvider = errors.New("auth-provider cannot be combined with exec")
 	// ErrNotPermitted is the condition of a command that the plugin policy does not let run.
@@ -72,25 +68,6 @@ type FieldError struct {
 
 // Error names field and rule.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Rule }
-
-// BackoffError says that the plugin is not run again before Until. It unwraps to the last error.
-type BackoffError struct {
-	// Until is the earliest moment of the next run.
-	Until time.Time
-	// Failures is the number of failed runs or refused credentials in a row.
-	Failures int
-	// Err is the last error, or ErrRefused.
-	Err error
-}
-
-// Error says how often it failed, when the next try is due, and the last error.
-func (e *BackoffError) Error() string {
-	return "no usable credential after " + strconv.Itoa(e.Failures) + " failures in a row, next try at " +
-		e.Until.Format(time.RFC3339) + ": " + e.Err.Error()
-}
-
-// Unwrap returns Err.
-func (e *BackoffError) Unwrap() error { return e.Err }
 
 // PolicyError says that the policy does not let a command run. It unwraps to [ErrNotPermitted].
 type PolicyError struct {

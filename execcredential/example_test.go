@@ -2,7 +2,6 @@ package execcredential_test
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
@@ -34,12 +33,4 @@ func ExampleExecConfig_Validate() {
 	// Output:
 	// command: is required
 	// interactiveMode: is required in client.authentication.k8s.io/v1
-}
-
-func ExampleLogin() {
-	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	login := execcredential.Login{}.Failed(now, execcredential.ErrNoStatus, 0)
-	action, err := login.Decide(now)
-	fmt.Println(action == execcredential.Fail, err)
-	// Output: true no usable credential after 1 failures in a row, next try at 2030-01-01T00:00:00Z: answer has no status
 }

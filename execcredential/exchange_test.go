@@ -1,7 +1,6 @@
 package execcredential_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -15,7 +14,7 @@ func TestInfo(t *testing.T) {
 	cluster := &execcredential.Cluster{Server: "http://127.0.0.1:43177", TLSServerName: "sn"}
 	full := &execcredential.Cluster{
 		Server: "https://s", TLSServerName: "n", InsecureSkipTLSVerify: true, CertificateAuthorityData: []byte("ca"),
-		ProxyURL: "http://p", DisableCompression: true, Config: json.RawMessage(`{"b":[1,"x"],"a":null}`),
+		ProxyURL: redact.New("http://p"), DisableCompression: true, Config: redact.NewBytes([]byte(`{"b":[1,"x"],"a":null}`)),
 	}
 	cases := []struct {
 		name, version string
@@ -51,7 +50,7 @@ func TestInfo(t *testing.T) {
 	}
 	t.Run("ECR-4 an extension that is no JSON is an error", func(t *testing.T) {
 		_, err := execcredential.Info(execcredential.ExecConfig{APIVersion: execcredential.V1, ProvideClusterInfo: true},
-			&execcredential.Cluster{Config: json.RawMessage("{")}, false)
+			&execcredential.Cluster{Config: redact.NewBytes([]byte("{"))}, false)
 		if err == nil {
 			t.Error("Info = nil error, want one")
 		}
@@ -60,18 +59,18 @@ func TestInfo(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	host := []string{"A=host", "B=host", "KUBERNETES_EXEC_INFO=host"}
-	config := execcredential.ExecConfig{Env: []execcredential.EnvVar{{Name: "B", Value: "config"}, {Name: "KUBERNETES_EXEC_INFO", Value: "config"}}}
+	config := execcredential.ExecConfig{Env: []execcredential.EnvVar{{Name: "B", Value: redact.New("config")}, {Name: "KUBERNETES_EXEC_INFO", Value: redact.New("config")}}}
 	got := execcredential.Environ(host, config, "info")
 	t.Run("ECR-3 the host's, then the configured, then the information, which is last", func(t *testing.T) {
 		want := []string{
 			"A=host", "B=host", "KUBERNETES_EXEC_INFO=host", "B=config", "KUBERNETES_EXEC_INFO=config", "KUBERNETES_EXEC_INFO=info",
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("Environ = %q, want %q", got, want)
+		if !slices.Equal(redact.Reveal(got), want) {
+			t.Errorf("Environ = %q, want %q", redact.Reveal(got), want)
 		}
 	})
 	t.Run("the result does not alias the host's", func(t *testing.T) {
-		got[0] = "changed"
+		got[0] = redact.New("changed")
 		if host[0] != "A=host" {
 			t.Errorf("host[0] = %q, want A=host", host[0])
 		}

@@ -11,19 +11,19 @@ type PolicyType string
 
 // The policy types.
 const (
-	// AllowAll lets every plugin run; the empty type means the same.
-	AllowAll PolicyType = "AllowAll"
-	// DenyAll lets none run.
-	DenyAll PolicyType = "DenyAll"
-	// Allowlist lets those run whose command is in the list.
-	Allowlist PolicyType = "Allowlist"
+	// PolicyAllowAll lets every plugin run; the empty type means the same.
+	PolicyAllowAll PolicyType = "AllowAll"
+	// PolicyDenyAll lets none run.
+	PolicyDenyAll PolicyType = "DenyAll"
+	// PolicyAllowlist lets those run whose command is in the list.
+	PolicyAllowlist PolicyType = "Allowlist"
 )
 
 // Policy is the user's defence against a kubeconfig from somebody else. The zero value allows everything, as kubectl does.
 type Policy struct {
-	// Type is AllowAll when empty.
+	// Type is PolicyAllowAll when empty.
 	Type PolicyType
-	// Commands are the permitted commands of an Allowlist, each a clean path or a bare name. It must be nil for the other types.
+	// Commands are the permitted commands of a PolicyAllowlist, each a clean path or a bare name. It must be nil for the other types.
 	Commands []string
 }
 
@@ -35,13 +35,13 @@ func (p Policy) faults() []error {
 	var faults []error
 	fault := func(field, rule string) { faults = append(faults, &FieldError{Field: field, Rule: rule}) }
 	switch p.Type {
-	case "", AllowAll, DenyAll:
+	case "", PolicyAllowAll, PolicyDenyAll:
 		if p.Commands != nil {
 			fault("allowlist", fmt.Sprintf("must not be set with policy %q", p.Type))
 		}
-	case Allowlist:
+	case PolicyAllowlist:
 		if len(p.Commands) == 0 {
-			fault("allowlist", "must name a command; a policy that permits none is "+string(DenyAll))
+			fault("allowlist", "must name a command; a policy that permits none is "+string(PolicyDenyAll))
 		}
 		for i, command := range p.Commands {
 			switch {
@@ -52,7 +52,7 @@ func (p Policy) faults() []error {
 			}
 		}
 	default:
-		fault("policy", fmt.Sprintf("%q is not one of %s, %s and %s", p.Type, AllowAll, DenyAll, Allowlist))
+		fault("policy", fmt.Sprintf("%q is not one of %s, %s and %s", p.Type, PolicyAllowAll, PolicyDenyAll, PolicyAllowlist))
 	}
 	return faults
 }
@@ -64,9 +64,9 @@ func (p Policy) faults() []error {
 // is not checked.
 func (p Policy) Check(command, path string, lookup func(string) (string, error)) error {
 	switch p.Type {
-	case "", AllowAll:
+	case "", PolicyAllowAll:
 		return nil
-	case Allowlist:
+	case PolicyAllowlist:
 		for _, entry := range p.Commands {
 			if entry == command || entry == path {
 				return nil

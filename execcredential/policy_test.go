@@ -17,7 +17,7 @@ func TestPolicyCheck(t *testing.T) {
 		return "", errors.New("not found")
 	}
 	list := func(commands ...string) execcredential.Policy {
-		return execcredential.Policy{Type: execcredential.Allowlist, Commands: commands}
+		return execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: commands}
 	}
 	cases := []struct {
 		name          string
@@ -26,8 +26,8 @@ func TestPolicyCheck(t *testing.T) {
 		allowed       bool
 	}{
 		{"the zero policy allows", execcredential.Policy{}, "plugin", "/usr/local/bin/plugin", true},
-		{"AllowAll allows", execcredential.Policy{Type: execcredential.AllowAll}, "plugin", "/usr/local/bin/plugin", true},
-		{"DenyAll denies", execcredential.Policy{Type: execcredential.DenyAll}, "plugin", "/usr/local/bin/plugin", false},
+		{"AllowAll allows", execcredential.Policy{Type: execcredential.PolicyAllowAll}, "plugin", "/usr/local/bin/plugin", true},
+		{"DenyAll denies", execcredential.Policy{Type: execcredential.PolicyDenyAll}, "plugin", "/usr/local/bin/plugin", false},
 		{"an unknown type denies", execcredential.Policy{Type: "x"}, "plugin", "/usr/local/bin/plugin", false},
 		{"the command itself", list("plugin"), "plugin", "/usr/local/bin/plugin", true},
 		{"the path of the command", list("/usr/local/bin/plugin"), "plugin", "/usr/local/bin/plugin", true},
@@ -55,12 +55,12 @@ func TestPolicyValidate(t *testing.T) {
 		fields []string
 	}{
 		{"the zero policy", execcredential.Policy{}, nil},
-		{"a list", execcredential.Policy{Type: execcredential.Allowlist, Commands: []string{"a", "/b"}}, nil},
-		{"a list that is not set", execcredential.Policy{Type: execcredential.Allowlist}, []string{"allowlist"}},
-		{"an empty list", execcredential.Policy{Type: execcredential.Allowlist, Commands: []string{}}, []string{"allowlist"}},
-		{"a list beside AllowAll, even an empty one", execcredential.Policy{Type: execcredential.AllowAll, Commands: []string{}}, []string{"allowlist"}},
-		{"a list beside DenyAll", execcredential.Policy{Type: execcredential.DenyAll, Commands: []string{"a"}}, []string{"allowlist"}},
-		{"an empty entry and one that is not clean", execcredential.Policy{Type: execcredential.Allowlist, Commands: []string{"", "/a/../b"}}, []string{"allowlist[0]", "allowlist[1]"}},
+		{"a list", execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: []string{"a", "/b"}}, nil},
+		{"a list that is not set", execcredential.Policy{Type: execcredential.PolicyAllowlist}, []string{"allowlist"}},
+		{"an empty list", execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: []string{}}, []string{"allowlist"}},
+		{"a list beside AllowAll, even an empty one", execcredential.Policy{Type: execcredential.PolicyAllowAll, Commands: []string{}}, []string{"allowlist"}},
+		{"a list beside DenyAll", execcredential.Policy{Type: execcredential.PolicyDenyAll, Commands: []string{"a"}}, []string{"allowlist"}},
+		{"an empty entry and one that is not clean", execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: []string{"", "/a/../b"}}, []string{"allowlist[0]", "allowlist[1]"}},
 		{"an unknown type", execcredential.Policy{Type: "x"}, []string{"policy"}},
 	}
 	for _, c := range cases {

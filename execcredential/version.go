@@ -18,13 +18,13 @@ const (
 	ExtensionName = "client.authentication.k8s.io/exec"
 )
 
-// KnownVersion reports whether version is one of V1, V1Beta1 and V1Alpha1.
-func KnownVersion(version string) bool {
+// knownVersion reports whether version is one of V1, V1Beta1 and V1Alpha1.
+func knownVersion(version string) bool {
 	return version == V1 || version == V1Beta1 || version == V1Alpha1
 }
 
-// HasCluster reports whether version has the field spec.cluster: V1 and V1Beta1 do (KEP-541, Provider input format).
-func HasCluster(version string) bool { return version == V1 || version == V1Beta1 }
+// hasCluster reports whether version has the field spec.cluster: V1 and V1Beta1 do (KEP-541, Provider input format).
+func hasCluster(version string) bool { return version == V1 || version == V1Beta1 }
 
-// RequiresMode reports whether version wants an explicit interactive mode: V1 does (KEP-541, Provider configuration).
-func RequiresMode(version string) bool { return version == V1 }
+// requiresMode reports whether version wants an explicit interactive mode: V1 does (KEP-541, Provider configuration).
+func requiresMode(version string) bool { return version == V1 }

@@ -96,7 +96,7 @@ func askPlain(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chosen, err := config.Login("", kubeconfig.Overrides{})
+	chosen, err := config.Resolve("", kubeconfig.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/lanyard-dev/lanyard/examples/login"
-	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
 )
 
@@ -79,7 +78,7 @@ func hammer(t *testing.T, client kubernetes.Interface, d time.Duration) int {
 func runsWithin(d time.Duration) int {
 	runs := 1
 	for at := time.Duration(0); ; runs++ {
-		if at += (execcredential.Backoff{}).Delay(runs, 1); at > d {
+		if at += (transport.Backoff{}).Delay(runs, 1); at > d {
 			return runs
 		}
 	}

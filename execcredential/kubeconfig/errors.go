@@ -10,8 +10,8 @@ var (
 	// ErrTooLarge is the condition of a file of more than MaxFileBytes.
 	ErrTooLarge = errors.New("file is larger than 8 MiB")
 	// ErrDuplicate is the condition of two entries of one name in a list.
-	ErrDuplicate = errors.New("name is there twice")
-	// ErrNoEntry is the condition of a name that no entry has.
+	ErrDuplicate = errors.New("duplicate name")
+	// ErrNoEntry is the condition of a name of no entry.
 	ErrNoEntry = errors.New("no such entry")
 	// ErrNoServer is the condition of a cluster without a server.
 	ErrNoServer = errors.New("server is required")
@@ -23,7 +23,7 @@ var (
 	ErrAuthProvider = errors.New("auth-provider is not supported")
 )
 
-// SyntaxError says that a document is no kubeconfig. Reason repeats nothing of the document, which may hold secrets.
+// SyntaxError says that a document is not a kubeconfig. Reason repeats nothing of the document, which may hold secrets.
 type SyntaxError struct{ Reason string }
 
 // Error returns the reason.

@@ -7,7 +7,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 )
 
-func ExampleConfig_Login() {
+func ExampleConfig_Resolve() {
 	config, err := kubeconfig.Parse(strings.NewReader(`
 current-context: dev
 contexts: [{name: dev, context: {cluster: c, user: u}}]
@@ -24,7 +24,7 @@ users:
 		fmt.Println(err)
 		return
 	}
-	login, err := config.Login("", kubeconfig.Overrides{})
+	login, err := config.Resolve("", kubeconfig.Overrides{})
 	fmt.Println(login.Method, login.Exec.Command, login.Exec.InteractiveMode, err)
 	// Output: exec aws-iam-authenticator IfAvailable <nil>
 }

@@ -21,8 +21,8 @@ func configs(t *rapid.T, label string) *kubeconfig.Config {
 		config.Users = append(config.Users, kubeconfig.NamedUser{Name: n, User: kubeconfig.User{
 			Token: redact.New(text.Draw(t, "token")),
 			Exec: &execcredential.ExecConfig{
-				Command: text.Draw(t, "command"), Args: rapid.SliceOf(text).Draw(t, "args"), InstallHint: text.Draw(t, "hint"),
-				Env: []execcredential.EnvVar{{Name: text.Draw(t, "name"), Value: text.Draw(t, "value")}}, APIVersion: execcredential.V1,
+				Command: text.Draw(t, "command"), Args: redact.Texts(rapid.SliceOf(text).Draw(t, "args")...), InstallHint: text.Draw(t, "hint"),
+				Env: []execcredential.EnvVar{{Name: text.Draw(t, "name"), Value: redact.New(text.Draw(t, "value"))}}, APIVersion: execcredential.V1,
 			},
 		}})
 	}
@@ -49,7 +49,7 @@ func TestLaws(t *testing.T) {
 			}
 			for i, user := range config.Users {
 				got := again.Users[i].User
-				if got.Token.Reveal() != user.User.Token.Reveal() || got.Exec.Env[0].Value != user.User.Exec.Env[0].Value || got.Exec.Command != user.User.Exec.Command {
+				if got.Token.Reveal() != user.User.Token.Reveal() || !got.Exec.Env[0].Value.Equal(user.User.Exec.Env[0].Value) || got.Exec.Command != user.User.Exec.Command {
 					rt.Fatalf("user %q = %v, want %v", user.Name, got.Exec, user.User.Exec)
 				}
 			}
@@ -80,7 +80,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = config.Login("", kubeconfig.Overrides{CertificateAuthority: "/nonexistent"})
+		_, _ = config.Resolve("", kubeconfig.Overrides{CertificateAuthority: "/nonexistent"})
 		text, err := config.Encode()
 		if err != nil {
 			t.Fatalf("Encode of a parsed configuration: %v", err)

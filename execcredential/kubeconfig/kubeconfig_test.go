@@ -12,6 +12,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // example is the kubeconfig of KEP-541, with an authority that a test can inline.
@@ -66,33 +67,33 @@ func parse(t testing.TB, text string) *kubeconfig.Config {
 	return config
 }
 
-func TestLogin(t *testing.T) {
-	login, err := parse(t, example).Login("", kubeconfig.Overrides{})
+func TestResolve(t *testing.T) {
+	login, err := parse(t, example).Resolve("", kubeconfig.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("ECR-19 the exec section is read as it stands", func(t *testing.T) {
 		want := execcredential.ExecConfig{
-			Command: "example-client-go-exec-plugin", Args: []string{"arg1", "arg2"}, Env: []execcredential.EnvVar{{Name: "FOO", Value: "bar"}},
-			APIVersion: execcredential.V1, InstallHint: "brew install it\n", ProvideClusterInfo: true, InteractiveMode: execcredential.Never,
+			Command: "example-client-go-exec-plugin", Args: redact.Texts("arg1", "arg2"), Env: []execcredential.EnvVar{{Name: "FOO", Value: redact.New("bar")}},
+			APIVersion: execcredential.V1, InstallHint: "brew install it\n", ProvideClusterInfo: true, InteractiveMode: execcredential.InteractiveNever,
 		}
-		if got := login.Exec; got == nil || fmt.Sprintf("%+v", *got) != fmt.Sprintf("%+v", want) || got.Env[0].Value != "bar" || login.Method != kubeconfig.Exec {
+		if got := login.Exec; got == nil || !reflect.DeepEqual(*got, want) || login.Method != kubeconfig.MethodExec {
 			t.Errorf("Exec = %+v, want %+v", got, want)
 		}
 	})
 	t.Run("ECR-4 ECR-19 the cluster's extension is its configuration, unchanged", func(t *testing.T) {
 		want := `{"number":12345678901234567890,"some-config-per-cluster":"config-data"}`
-		if got := string(login.Cluster.Config); got != want {
+		if got := string(login.Cluster.Config.Reveal()); got != want {
 			t.Errorf("Config = %s, want %s", got, want)
 		}
 	})
 	t.Run("ECR-26 the cluster is what the client uses", func(t *testing.T) {
 		c := login.Cluster
-		if c.Server != "https://1.2.3.4:8080" || c.TLSServerName != "name" || string(c.CertificateAuthorityData) != "ca" || c.ProxyURL != "http://proxy:1" || !c.DisableCompression {
+		if c.Server != "https://1.2.3.4:8080" || c.TLSServerName != "name" || string(c.CertificateAuthorityData) != "ca" || c.ProxyURL.Reveal() != "http://proxy:1" || !c.DisableCompression {
 			t.Errorf("Cluster = %+v", c)
 		}
 		if login.Namespace != "ns" || login.UserName != "my-user" || login.ClusterName != "my-cluster" || login.Context != "my-context" {
-			t.Errorf("Login = %+v", login)
+			t.Errorf("Resolve = %+v", login)
 		}
 	})
 }
@@ -118,13 +119,13 @@ func TestOverrides(t *testing.T) {
 		{"an authority file is inlined", kubeconfig.Overrides{CertificateAuthority: authority}, func(c execcredential.Cluster) bool {
 			return string(c.CertificateAuthorityData) == "file" && !c.InsecureSkipTLSVerify
 		}},
-		{"another proxy", kubeconfig.Overrides{ProxyURL: "http://o"}, func(c execcredential.Cluster) bool { return c.ProxyURL == "http://o" }},
+		{"another proxy", kubeconfig.Overrides{ProxyURL: redact.New("http://o")}, func(c execcredential.Cluster) bool { return c.ProxyURL.Reveal() == "http://o" }},
 	}
 	for _, c := range cases {
 		t.Run("ECR-26 "+c.name, func(t *testing.T) {
-			login, err := parse(t, example).Login("", c.overrides)
+			login, err := parse(t, example).Resolve("", c.overrides)
 			if err != nil || !c.check(login.Cluster) {
-				t.Errorf("Login = %+v, %v", login, err)
+				t.Errorf("Resolve = %+v, %v", login, err)
 			}
 		})
 	}
@@ -135,30 +136,30 @@ func TestStaticCredentialsWin(t *testing.T) {
 		name, user string
 		method     kubeconfig.Method
 	}{
-		{"token based auth", "token: t", kubeconfig.Token},
-		{"a token file", "tokenFile: /f", kubeconfig.Token},
-		{"basic auth", "username: u\n    password: p", kubeconfig.Basic},
-		{"cert based auth", "client-certificate-data: YQ==\n    client-key-data: YQ==", kubeconfig.Certificate},
-		{"nothing static", "tokenFile: ''", kubeconfig.Exec},
+		{"token based auth", "token: t", kubeconfig.MethodToken},
+		{"a token file", "tokenFile: /f", kubeconfig.MethodToken},
+		{"basic auth", "username: u\n    password: p", kubeconfig.MethodBasic},
+		{"cert based auth", "client-certificate-data: YQ==\n    client-key-data: YQ==", kubeconfig.MethodCertificate},
+		{"nothing static", "tokenFile: ''", kubeconfig.MethodExec},
 	}
 	for _, c := range cases {
 		t.Run("ECR-15 KEP-541 integration: static forms of auth: "+c.name, func(t *testing.T) {
 			text := strings.Replace(example, "  user:\n    exec:", "  user:\n    "+c.user+"\n    exec:", 1)
-			login, err := parse(t, text).Login("", kubeconfig.Overrides{})
-			if err != nil || login.Method != c.method || (login.Exec != nil) != (c.method == kubeconfig.Exec) || (login.NotRun == "") != (c.method == kubeconfig.Exec) {
-				t.Errorf("Login = %+v, %v, want method %s", login, err, c.method)
+			login, err := parse(t, text).Resolve("", kubeconfig.Overrides{})
+			if err != nil || login.Method != c.method || (login.Exec != nil) != (c.method == kubeconfig.MethodExec) || (login.NotRun == "") != (c.method == kubeconfig.MethodExec) {
+				t.Errorf("Resolve = %+v, %v, want method %s", login, err, c.method)
 			}
 		})
 	}
 	t.Run("ECR-15 ECR-28 over plain HTTP no credential is used", func(t *testing.T) {
-		login, err := parse(t, strings.Replace(example, "https://1", "http://1", 1)).Login("", kubeconfig.Overrides{})
-		if err != nil || login.Method != kubeconfig.None || login.Exec != nil || login.NotRun == "" {
-			t.Errorf("Login = %+v, %v, want none", login, err)
+		login, err := parse(t, strings.Replace(example, "https://1", "http://1", 1)).Resolve("", kubeconfig.Overrides{})
+		if err != nil || login.Method != kubeconfig.MethodNone || login.Exec != nil || login.NotRun == "" {
+			t.Errorf("Resolve = %+v, %v, want none", login, err)
 		}
 	})
 }
 
-func TestLoginErrors(t *testing.T) {
+func TestResolveErrors(t *testing.T) {
 	replace := func(old, new string) string { return strings.Replace(example, old, new, 1) }
 	cases := []struct {
 		name, text, context string
@@ -177,34 +178,34 @@ func TestLoginErrors(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := parse(t, c.text).Login(c.context, kubeconfig.Overrides{}); !errors.Is(err, c.want) {
-				t.Errorf("Login = %v, want %v", err, c.want)
+			if _, err := parse(t, c.text).Resolve(c.context, kubeconfig.Overrides{}); !errors.Is(err, c.want) {
+				t.Errorf("Resolve = %v, want %v", err, c.want)
 			}
 		})
 	}
 	t.Run("ECR-2 v1 without a mode is refused, v1beta1 gets the default", func(t *testing.T) {
 		text := replace("      interactiveMode: Never\n", "")
 		var field *execcredential.FieldError
-		if _, err := parse(t, text).Login("", kubeconfig.Overrides{}); !errors.As(err, &field) || field.Field != "interactiveMode" {
-			t.Errorf("Login = %v, want *FieldError for interactiveMode", err)
+		if _, err := parse(t, text).Resolve("", kubeconfig.Overrides{}); !errors.As(err, &field) || field.Field != "interactiveMode" {
+			t.Errorf("Resolve = %v, want *FieldError for interactiveMode", err)
 		}
-		login, err := parse(t, strings.Replace(text, "k8s.io/v1\"", "k8s.io/v1beta1\"", 1)).Login("", kubeconfig.Overrides{})
-		if err != nil || login.Exec.InteractiveMode != execcredential.IfAvailable {
-			t.Errorf("Login = %+v, %v, want IfAvailable", login, err)
+		login, err := parse(t, strings.Replace(text, "k8s.io/v1\"", "k8s.io/v1beta1\"", 1)).Resolve("", kubeconfig.Overrides{})
+		if err != nil || login.Exec.InteractiveMode != execcredential.InteractiveIfAvailable {
+			t.Errorf("Resolve = %+v, %v, want IfAvailable", login, err)
 		}
 	})
 }
 
 func TestImpersonation(t *testing.T) {
-	with := func(t *testing.T, user string) (*kubeconfig.Login, error) {
+	with := func(t *testing.T, user string) (*kubeconfig.Resolved, error) {
 		t.Helper()
-		return parse(t, strings.Replace(example, "    exec:", user+"    exec:", 1)).Login("", kubeconfig.Overrides{})
+		return parse(t, strings.Replace(example, "    exec:", user+"    exec:", 1)).Resolve("", kubeconfig.Overrides{})
 	}
 	t.Run("ECR-29 ECR-30 a plugin's login carries whom the user acts as", func(t *testing.T) {
 		login, err := with(t, "    as: readonly\n    as-uid: '7'\n    as-groups: [g]\n    as-user-extra: {k: [v]}\n")
-		want := kubeconfig.Impersonation{Name: "readonly", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}
+		want := execcredential.Impersonation{Name: "readonly", UID: "7", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}}
 		if err != nil || !reflect.DeepEqual(login.Exec.Impersonate, want) {
-			t.Fatalf("Login = %+v, %v, want impersonation %+v", login, err, want)
+			t.Fatalf("Resolve = %+v, %v, want impersonation %+v", login, err, want)
 		}
 		login.Exec.Impersonate.Extra["k"][0] = "changed"
 		if login.User.Impersonate.Extra["k"][0] != "v" {
@@ -215,7 +216,7 @@ func TestImpersonation(t *testing.T) {
 		t.Run("ECR-30 without a name it is refused, as kubectl does: "+strings.TrimSpace(user), func(t *testing.T) {
 			var field *execcredential.FieldError
 			if _, err := with(t, user); !errors.As(err, &field) || field.Field != "as" {
-				t.Errorf("Login = %v, want *FieldError of as", err)
+				t.Errorf("Resolve = %v, want *FieldError of as", err)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ func Merge(configs ...*Config) *Config {
 		if merged.CurrentContext == "" {
 			merged.CurrentContext = config.CurrentContext
 		}
-		if merged.Preferences == nil {
+		if merged.Preferences.IsEmpty() {
 			merged.Preferences = config.Preferences
 		}
 	}

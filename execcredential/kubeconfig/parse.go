@@ -86,5 +86,5 @@ func repeated[E any](entries []E, name func(E) string) (string, bool) {
 }
 
 // Encode returns the configuration as YAML, with its secrets in clear: it is meant for a file of mode 0600. Parse reads it back.
-// The error is encoding/json's when an extension is no JSON value.
+// The error is encoding/json's when an extension is not a JSON value.
 func (c *Config) Encode() ([]byte, error) { return yaml.Marshal(c.wire()) }

@@ -6,44 +6,44 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
 
-func (c *Config) resolveUser(login *Login) error {
-	login.Method = None
-	if login.UserName == "" {
+func (c *Config) resolveUser(resolved *Resolved) error {
+	resolved.Method = MethodNone
+	if resolved.UserName == "" {
 		return nil
 	}
 	for _, entry := range c.Users {
-		if entry.Name == login.UserName {
-			login.User = entry.User
+		if entry.Name == resolved.UserName {
+			resolved.User = entry.User
 			if err := entry.User.validate(); err != nil {
 				return &EntryError{List: "users", Name: entry.Name, Err: err}
 			}
-			if err := login.choose(); err != nil {
+			if err := resolved.choose(); err != nil {
 				return &EntryError{List: "users", Name: entry.Name, Err: err}
 			}
 			return nil
 		}
 	}
-	return &EntryError{List: "users", Name: login.UserName, Err: ErrNoEntry}
+	return &EntryError{List: "users", Name: resolved.UserName, Err: ErrNoEntry}
 }
 
 // choose takes the method that wins, and says why a plugin lost. The error is ErrAuthProvider.
-func (l *Login) choose() error {
-	method, because := l.User.method()
-	if server, err := url.Parse(l.Cluster.Server); err == nil && server.Scheme == "http" {
-		method, because = None, "the server is not https, and no credential goes over plain HTTP"
+func (r *Resolved) choose() error {
+	method, because := r.User.method()
+	if server, err := url.Parse(r.Cluster.Server); err == nil && server.Scheme == "http" {
+		method, because = MethodNone, "the server is not https, and no credential goes over plain HTTP"
 	}
-	l.Method = method
+	r.Method = method
 	switch {
-	case l.User.Exec == nil && method == None && because == "" && !l.User.AuthProvider.IsEmpty():
+	case r.User.Exec == nil && method == MethodNone && because == "" && !r.User.AuthProvider.IsEmpty():
 		return ErrAuthProvider
-	case l.User.Exec == nil:
-	case method == Exec:
-		exec := l.User.Exec.Defaulted()
-		exec.Impersonate = l.User.Impersonate
+	case r.User.Exec == nil:
+	case method == MethodExec:
+		exec := r.User.Exec.Defaulted()
+		exec.Impersonate = r.User.Impersonate
 		exec = exec.Clone()
-		l.Exec = &exec
+		r.Exec = &exec
 	default:
-		l.NotRun = because
+		r.NotRun = because
 	}
 	return nil
 }
@@ -51,15 +51,15 @@ func (l *Login) choose() error {
 func (u User) method() (method Method, because string) {
 	switch {
 	case !u.Token.IsEmpty() || u.TokenFile != "":
-		return Token, "the user has a static token, which wins"
+		return MethodToken, "the user has a static token, which wins"
 	case u.Username != "" || !u.Password.IsEmpty():
-		return Basic, "the user has a name and password, which win"
+		return MethodBasic, "the user has a name and password, which win"
 	case u.ClientCertificate != "" || len(u.ClientCertificateData) > 0:
-		return Certificate, "the user has a static client certificate, which wins"
+		return MethodCertificate, "the user has a static client certificate, which wins"
 	case u.Exec != nil:
-		return Exec, ""
+		return MethodExec, ""
 	}
-	return None, ""
+	return MethodNone, ""
 }
 
 func (u User) validate() error {

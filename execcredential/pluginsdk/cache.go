@@ -17,17 +17,17 @@ import (
 const (
 	// DefaultMargin is how much of a lifetime an answer must have left to be given again.
 	DefaultMargin = 30 * time.Second
-	// MaxCacheBytes is the largest cache file that is read.
-	MaxCacheBytes = 1 << 20 // 1 MiB
+	// maxCacheBytes is the largest cache file that is read.
+	maxCacheBytes = 1 << 20 // 1 MiB
 )
 
-// ErrCacheFolder is the condition of a cache folder that others may read or write.
-var ErrCacheFolder = errors.New("cache folder is open to others, want mode 0700")
+// ErrCacheDir is the condition of a cache directory that others may read or write.
+var ErrCacheDir = errors.New("cache directory is open to others, want mode 0700")
 
 // Cache keeps answers in files of mode 0600, one for each key, and lets one process at a time log in for a key. It holds secrets
 // on disk: where the platform has a keychain, a provider that uses it needs no Cache.
 type Cache struct {
-	// Dir is the folder; it is made with mode 0700 when absent.
+	// Dir is the directory; it is made with mode 0700 when absent.
 	Dir string
 	// Margin is how much of its lifetime an answer must have left; zero is DefaultMargin. An answer without an expiry is not kept.
 	Margin time.Duration
@@ -38,7 +38,7 @@ type Cache struct {
 // Do returns the kept answer for key, or logs in and keeps the answer. Processes that ask for one key wait for each other: the lock is the operating
 // system's and ends with its holder, so one that crashed blocks nobody.
 //
-// A file that is damaged, too large or open to others counts as absent; an answer that cannot be kept is still given. Errors: [ErrCacheFolder]; the context's error while
+// A file that is damaged, too large or open to others counts as absent; an answer that cannot be kept is still given. Errors: [ErrCacheDir]; the context's error while
 // waiting; those of login and of the file system.
 func (c *Cache) Do(ctx context.Context, key string, login func(context.Context) (execcredential.Status, error)) (execcredential.Status, error) {
 	if err := c.prepare(); err != nil {
@@ -64,7 +64,7 @@ func (c *Cache) Do(ctx context.Context, key string, login func(context.Context) 
 	return status, nil
 }
 
-// Forget removes the answer for key, for a provider that learns of its refusal. A missing answer is no error.
+// Forget removes the answer for key, for a provider that learns of its refusal. A missing answer is not an error.
 func (c *Cache) Forget(key string) error {
 	err := os.Remove(filepath.Join(c.Dir, digest(key)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (c *Cache) prepare() error {
 		return err
 	}
 	if !private(info) {
-		return ErrCacheFolder
+		return ErrCacheDir
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (c *Cache) read(path string) (execcredential.Status, bool) {
 	if err != nil {
 		return execcredential.Status{}, false
 	}
-	status, err := DecodeCacheFile(data)
+	status, err := decodeCacheFile(data)
 	if err != nil || status.ExpirationTimestamp == nil || !c.now().Add(c.margin()).Before(*status.ExpirationTimestamp) {
 		return execcredential.Status{}, false
 	}
@@ -136,9 +136,9 @@ func (c *Cache) margin() time.Duration {
 	return DefaultMargin
 }
 
-// DecodeCacheFile reads the content of a cache file: an answer of version V1 that a client would take. Errors are those of
+// decodeCacheFile reads the content of a cache file: an answer of version V1 that a client would take. Errors are those of
 // [execcredential.Parse], [execcredential.ErrNoStatus] and [execcredential.NewCredential].
-func DecodeCacheFile(data []byte) (execcredential.Status, error) {
+func decodeCacheFile(data []byte) (execcredential.Status, error) {
 	object, err := execcredential.Parse(data)
 	switch {
 	case err != nil:
@@ -154,7 +154,9 @@ func DecodeCacheFile(data []byte) (execcredential.Status, error) {
 
 // cacheKey separates its parts by their JSON form, so that no two requests run together.
 func cacheKey(request Request, extra string) string {
-	key, _ := json.Marshal([]any{request.APIVersion, request.Cluster, extra}) // a decoded request can always be encoded
+	told := execcredential.ExecConfig{APIVersion: execcredential.V1, ProvideClusterInfo: true}
+	info, _ := execcredential.Info(told, request.Cluster, false) // a decoded request can always be encoded
+	key, _ := json.Marshal([]string{request.APIVersion, info, extra})
 	return string(key)
 }
 

@@ -1,9 +1,9 @@
-// Package pluginsdk makes a credential plugin of a function.
+// Package pluginsdk makes a function a credential plugin.
 //
 //	func main() {
-//		pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
+//		os.Exit(pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
 //			return execcredential.Status{Token: redact.New(login(ctx))}, nil
-//		}, pluginsdk.Options{})
+//		}, pluginsdk.Options{}))
 //	}
 //
 // [Main] reads KUBERNETES_EXEC_INFO, calls the function, and answers in the version that it was asked in. With a [Cache], parallel

@@ -11,7 +11,7 @@ import (
 
 var errNotPrivate = errors.New("file is open to others")
 
-// readPrivate reads a regular file that only its owner may use, up to MaxCacheBytes.
+// readPrivate reads a regular file that only its owner may use, up to maxCacheBytes.
 func readPrivate(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -22,10 +22,10 @@ func readPrivate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || !private(info) || info.Size() > MaxCacheBytes {
+	if !info.Mode().IsRegular() || !private(info) || info.Size() > maxCacheBytes {
 		return nil, errNotPrivate
 	}
-	return io.ReadAll(io.LimitReader(file, MaxCacheBytes))
+	return io.ReadAll(io.LimitReader(file, maxCacheBytes))
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
@@ -40,22 +41,22 @@ type Options struct {
 	DefaultVersion string
 }
 
-// Main runs the plugin and ends the process: with 0 after an answer on standard output, with 1 after an error on standard error. An
-// interrupt ends the provider's context.
-func Main(provider Provider, options Options) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := Run(ctx, os.Getenv(execcredential.InfoEnv), os.Stdout, provider, options)
-	stop()
-	if err != nil {
+// Main runs the plugin and returns the exit code for os.Exit: 0 after an answer on standard output, 1 after an error on standard
+// error. A signal to interrupt or terminate ends the provider's context.
+func Main(provider Provider, options Options) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := Run(ctx, os.Getenv(execcredential.InfoEnv), os.Stdout, provider, options); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // Run answers one request. Info is the value of KUBERNETES_EXEC_INFO. Nothing is written unless the answer is complete and
 // passes the checks of a client.
 //
-// Errors: [ErrNoInfo]; those of [ReadRequest] and of the provider; those of [execcredential.NewCredential] for an answer that no client would
+// Errors: [ErrNoInfo]; those of [execcredential.Parse] and of the provider; those of [execcredential.NewCredential] for an answer that no client would
 // take; those of the cache and of out.
 func Run(ctx context.Context, info string, out io.Writer, provider Provider, options Options) error {
 	request, err := readOrDefault(info, options.DefaultVersion)
@@ -78,11 +79,11 @@ func readOrDefault(info, version string) (Request, error) {
 	if info == "" && version != "" {
 		return Request{APIVersion: version}, nil
 	}
-	return ReadRequest(info)
+	return readRequest(info)
 }
 
-// ReadRequest reads the value of KUBERNETES_EXEC_INFO. Errors: [ErrNoInfo] and those of [execcredential.Parse].
-func ReadRequest(info string) (Request, error) {
+// readRequest reads the value of KUBERNETES_EXEC_INFO. Errors: [ErrNoInfo] and those of [execcredential.Parse].
+func readRequest(info string) (Request, error) {
 	if info == "" {
 		return Request{}, ErrNoInfo
 	}

@@ -1,6 +1,7 @@
 package pluginsdk_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -11,12 +12,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/pluginsdk"
 	"github.com/lanyard-dev/lanyard/redact"
 )
@@ -25,22 +25,28 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("LAB_PLUGIN") {
 	case "login":
-		pluginsdk.Main(slowLogin, pluginsdk.Options{Cache: &pluginsdk.Cache{Dir: os.Getenv("LAB_CACHE")}})
+		os.Exit(pluginsdk.Main(slowLogin, pluginsdk.Options{Cache: &pluginsdk.Cache{Dir: os.Getenv("LAB_CACHE")}}))
 	case "fail":
-		pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
+		os.Exit(pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
 			return execcredential.Status{}, errors.New("no such user")
-		}, pluginsdk.Options{})
+		}, pluginsdk.Options{}))
+	case "signal":
+		os.Exit(pluginsdk.Main(func(ctx context.Context, _ pluginsdk.Request) (execcredential.Status, error) {
+			fmt.Fprintln(os.Stderr, "ready")
+			<-ctx.Done()
+			return execcredential.Status{}, errors.New("ended by a signal")
+		}, pluginsdk.Options{}))
 	case "crash":
-		pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
+		os.Exit(pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
 			os.Exit(3) // while holding the lock
 			return execcredential.Status{}, nil
-		}, pluginsdk.Options{Cache: &pluginsdk.Cache{Dir: os.Getenv("LAB_CACHE")}})
+		}, pluginsdk.Options{Cache: &pluginsdk.Cache{Dir: os.Getenv("LAB_CACHE")}}))
 	default:
 		os.Exit(m.Run())
 	}
 }
 
-// slowLogin counts its logins in a file.
+// slowLogin counts its logins in a file, and takes until standard input ends: the others have to wait for it.
 func slowLogin(_ context.Context, request pluginsdk.Request) (execcredential.Status, error) {
 	file, err := os.OpenFile(os.Getenv("LAB_LOG"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -50,7 +56,9 @@ func slowLogin(_ context.Context, request pluginsdk.Request) (execcredential.Sta
 	if _, err := fmt.Fprintln(file, "login"); err != nil {
 		return execcredential.Status{}, err
 	}
-	time.Sleep(100 * time.Millisecond) // a login takes its time; the others have to wait for it
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return execcredential.Status{}, err
+	}
 	expires := time.Now().Add(time.Hour)
 	return execcredential.Status{Token: redact.New("token of " + request.APIVersion), ExpirationTimestamp: &expires}, nil
 }
@@ -80,12 +88,12 @@ func TestRun(t *testing.T) {
 	for _, version := range []string{execcredential.V1, execcredential.V1Beta1, execcredential.V1Alpha1} {
 		t.Run("ECR-1 ECR-22 a function becomes a plugin for "+version, func(t *testing.T) {
 			var out bytes.Buffer
-			cluster := &execcredential.Cluster{Server: "https://s", Config: []byte(`{"a":1}`)}
+			cluster := &execcredential.Cluster{Server: "https://s", Config: redact.NewBytes([]byte(`{"a":1}`))}
 			err := pluginsdk.Run(t.Context(), info(t, version, cluster, true), &out, func(_ context.Context, request pluginsdk.Request) (execcredential.Status, error) {
 				if !request.Interactive || request.APIVersion != version {
 					t.Errorf("request = %+v", request)
 				}
-				if has := request.Cluster != nil && request.Cluster.Server == "https://s" && string(request.Cluster.Config) == `{"a":1}`; has != execcredential.HasCluster(version) {
+				if has := request.Cluster != nil && request.Cluster.Server == "https://s" && string(request.Cluster.Config.Reveal()) == `{"a":1}`; has != (version != execcredential.V1Alpha1) {
 					t.Errorf("cluster = %+v", request.Cluster)
 				}
 				return execcredential.Status{Token: redact.New("t")}, nil
@@ -144,6 +152,63 @@ func TestMainProcess(t *testing.T) {
 	})
 }
 
+func TestMainEndsOnSignals(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot send these signals to another on Windows")
+	}
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run("ECR-22 a signal ends the provider's context, and the exit code is 1: "+signal.String(), func(t *testing.T) {
+			cmd := plugin(t, "signal", execcredential.V1)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			said := bufio.NewReader(stderr)
+			if line, err := said.ReadString('\n'); line != "ready\n" {
+				t.Fatalf("plugin said %q, %v", line, err)
+			}
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			last, _ := said.ReadString('\n')
+			_ = cmd.Wait()
+			if cmd.ProcessState.ExitCode() != 1 || last != "ended by a signal\n" {
+				t.Errorf("plugin: %v, standard error %q, want exit code 1 and the provider's error", cmd.ProcessState, last)
+			}
+		})
+	}
+}
+
+func TestCacheKey(t *testing.T) {
+	t.Run("ECR-22 what is not shown is part of the key all the same", func(t *testing.T) {
+		cache := &pluginsdk.Cache{Dir: filepath.Join(t.TempDir(), "c")}
+		logins := 0
+		ask := func(cluster execcredential.Cluster) {
+			t.Helper()
+			err := pluginsdk.Run(t.Context(), info(t, execcredential.V1, &cluster, false), io.Discard, func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
+				logins++
+				expires := time.Now().Add(time.Hour)
+				return execcredential.Status{Token: redact.New("t"), ExpirationTimestamp: &expires}, nil
+			}, pluginsdk.Options{Cache: cache})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			ask(execcredential.Cluster{Server: "https://s"})
+			ask(execcredential.Cluster{Server: "https://s", ProxyURL: redact.New("http://p")})
+			ask(execcredential.Cluster{Server: "https://s", Config: redact.NewBytes([]byte(`{"audience":"a"}`))})
+			ask(execcredential.Cluster{Server: "https://s", Config: redact.NewBytes([]byte(`{"audience":"b"}`))})
+		}
+		if logins != 4 {
+			t.Errorf("logins = %d, want one for each of four clusters", logins)
+		}
+	})
+}
+
 func TestCacheAcrossProcesses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	log := filepath.Join(t.TempDir(), "log")
@@ -154,18 +219,28 @@ func TestCacheAcrossProcesses(t *testing.T) {
 		}
 	})
 	t.Run("ECR-22 ten parallel clients cause one login", func(t *testing.T) {
-		var group sync.WaitGroup
-		for range 10 {
-			cmd := plugin(t, "login", execcredential.V1, "LAB_CACHE="+dir, "LAB_LOG="+log)
-			group.Go(func() {
-				out, err := cmd.Output()
-				credential, parseErr := execcredential.ParseAnswer(out, execcredential.V1)
-				if err != nil || parseErr != nil || credential.Token().Reveal() != "token of "+execcredential.V1 {
-					t.Errorf("plugin = %v, %v, want the token", err, parseErr)
-				}
-			})
+		stdin, end, err := os.Pipe() // one for all: no login ends before every process has started
+		if err != nil {
+			t.Fatal(err)
 		}
-		group.Wait()
+		defer stdin.Close()
+		var answers [10]bytes.Buffer
+		var clients [10]*exec.Cmd
+		for i := range clients {
+			clients[i] = plugin(t, "login", execcredential.V1, "LAB_CACHE="+dir, "LAB_LOG="+log)
+			clients[i].Stdin, clients[i].Stdout = stdin, &answers[i]
+			if err := clients[i].Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end.Close()
+		for i := range clients {
+			err := clients[i].Wait()
+			credential, parseErr := execcredential.ParseAnswer(answers[i].Bytes(), execcredential.V1)
+			if err != nil || parseErr != nil || credential.Token().Reveal() != "token of "+execcredential.V1 {
+				t.Errorf("plugin = %v, %v, want the token", err, parseErr)
+			}
+		}
 		if got := logins(t, log); got != 1 {
 			t.Errorf("logins = %d, want 1", got)
 		}
@@ -176,7 +251,7 @@ func TestCacheAcrossProcesses(t *testing.T) {
 			t.Errorf("plugin = %s, %v, logins %d, want a second login", out, err, logins(t, log))
 		}
 	})
-	t.Run("ECR-22 ECR-28 the folder and its files are the user's alone", func(t *testing.T) {
+	t.Run("ECR-22 ECR-28 the directory and its files are the user's alone", func(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			t.Skip("access is the ACL's business on Windows")
 		}
@@ -254,7 +329,7 @@ func TestCacheKeeps(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"damaged":        func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) },
 		"open to others": func(path string) error { return os.Chmod(path, 0o644) },
-		"too large":      func(path string) error { return os.Truncate(path, pluginsdk.MaxCacheBytes+1) },
+		"too large":      func(path string) error { return os.Truncate(path, 1<<20+1) },
 	} {
 		t.Run("ECR-22 a file that is "+name+" counts as absent", func(t *testing.T) {
 			if name == "open to others" && runtime.GOOS == "windows" {
@@ -278,7 +353,7 @@ func TestCacheKeeps(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ECR-22 a folder that is open to others is refused", func(t *testing.T) {
+	t.Run("ECR-22 a directory that is open to others is refused", func(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			t.Skip("access is the ACL's business on Windows")
 		}
@@ -287,8 +362,8 @@ func TestCacheKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := (&pluginsdk.Cache{Dir: dir}).Do(t.Context(), "k", nil)
-		if !errors.Is(err, pluginsdk.ErrCacheFolder) {
-			t.Errorf("Do = %v, want ErrCacheFolder", err)
+		if !errors.Is(err, pluginsdk.ErrCacheDir) {
+			t.Errorf("Do = %v, want ErrCacheDir", err)
 		}
 	})
 	t.Run("ECR-22 a context that ends ends the wait for the lock", func(t *testing.T) {
@@ -312,46 +387,6 @@ func TestCacheKeeps(t *testing.T) {
 		close(release)
 		if err := <-done; !errors.Is(err, io.EOF) {
 			t.Errorf("Do of the holder = %v, want its login's error", err)
-		}
-	})
-}
-
-func FuzzReadRequest(f *testing.F) {
-	for _, version := range []string{execcredential.V1, execcredential.V1Beta1, execcredential.V1Alpha1} {
-		info, err := execcredential.Info(execcredential.ExecConfig{APIVersion: version}, nil, true)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(info)
-	}
-	f.Add("")
-	f.Add("{}")
-	f.Fuzz(func(t *testing.T, info string) {
-		request, err := pluginsdk.ReadRequest(info)
-		if (info == "") != errors.Is(err, pluginsdk.ErrNoInfo) {
-			t.Fatalf("ReadRequest(%q) error = %v, want ErrNoInfo for no information alone", info, err)
-		}
-		if err == nil && request.APIVersion == "" {
-			t.Fatalf("ReadRequest(%q) = a request without a version", info)
-		}
-	})
-}
-
-func FuzzDecodeCacheFile(f *testing.F) {
-	f.Add([]byte(loginlab.Answer(execcredential.V1, "t", "", "", time.Now())))
-	f.Add([]byte(loginlab.Answer(execcredential.V1Beta1, "", "c", "k", time.Time{})))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		status, err := pluginsdk.DecodeCacheFile(data)
-		if err != nil {
-			return
-		}
-		text, err := execcredential.EncodeAnswer(execcredential.V1, status)
-		if err != nil {
-			return // a year beyond RFC 3339 is read and cannot be written
-		}
-		again, err := pluginsdk.DecodeCacheFile([]byte(text))
-		if err != nil || !again.Token.Equal(status.Token) || again.ClientCertificateData != status.ClientCertificateData {
-			t.Fatalf("DecodeCacheFile(EncodeAnswer) = %v, %v", again, err)
 		}
 	})
 }

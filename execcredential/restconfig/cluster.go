@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 )
@@ -25,8 +26,8 @@ func ToREST(cluster execcredential.Cluster) (*rest.Config, error) {
 		},
 		DisableCompression: cluster.DisableCompression,
 	}
-	if cluster.ProxyURL != "" {
-		proxy, err := url.Parse(cluster.ProxyURL)
+	if !cluster.ProxyURL.IsEmpty() {
+		proxy, err := url.Parse(cluster.ProxyURL.Reveal())
 		if err != nil {
 			return nil, ErrProxyURL
 		}
@@ -38,7 +39,7 @@ func ToREST(cluster execcredential.Cluster) (*rest.Config, error) {
 // FromREST returns what a plugin is told about the cluster of a configuration: a certificate authority file is inlined,
 // the proxy is the one that Proxy chooses for the host, and the plugin's own configuration is that of ExecProvider.
 //
-// Errors: those of reading the file, of Proxy, and of encoding an ExecProvider.Config that is no JSON.
+// Errors: those of reading the file, of Proxy, and of encoding an ExecProvider.Config that is not JSON.
 func FromREST(config *rest.Config) (execcredential.Cluster, error) {
 	cluster := execcredential.Cluster{
 		Server:                   config.Host,
@@ -64,28 +65,29 @@ func FromREST(config *rest.Config) (execcredential.Cluster, error) {
 	return cluster, nil
 }
 
-func proxyOf(config *rest.Config) (string, error) {
+func proxyOf(config *rest.Config) (redact.Text, error) {
 	if config.Proxy == nil {
-		return "", nil
+		return redact.Text{}, nil
 	}
 	request, err := http.NewRequest(http.MethodGet, config.Host, nil)
 	if err != nil {
-		return "", err
+		return redact.Text{}, err
 	}
 	proxy, err := config.Proxy(request)
 	if err != nil || proxy == nil {
-		return "", err
+		return redact.Text{}, err
 	}
-	return proxy.String(), nil
+	return redact.New(proxy.String()), nil
 }
 
-// rawJSON returns an extension unchanged, as clientcmd has loaded it; nil for none.
-func rawJSON(object runtime.Object) (json.RawMessage, error) {
+// rawJSON returns an extension unchanged, as clientcmd has loaded it; empty for none.
+func rawJSON(object runtime.Object) (redact.Bytes, error) {
 	if object == nil {
-		return nil, nil
+		return redact.Bytes{}, nil
 	}
 	if unknown, ok := object.(*runtime.Unknown); ok {
-		return unknown.Raw, nil
+		return redact.NewBytes(unknown.Raw), nil
 	}
-	return json.Marshal(object)
+	data, err := json.Marshal(object)
+	return redact.NewBytes(data), err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/restconfig"
+	"github.com/lanyard-dev/lanyard/redact"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -24,7 +25,7 @@ func TestExecConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, _ := restconfig.ToExecConfig(converted)
-	back.Config = &runtime.Unknown{Raw: extension}
+	back.Config = &runtime.Unknown{Raw: extension.Reveal()}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[clientcmdapi.ExecConfig]()) {
 		t.Run("ECR-29 ECR-19 client-go's ExecConfig."+field.Name+" comes over and goes back", func(t *testing.T) {
 			want := reflect.ValueOf(theirs).FieldByIndex(field.Index)
@@ -37,9 +38,9 @@ func TestExecConfig(t *testing.T) {
 		})
 	}
 	ours := execcredential.ExecConfig{
-		Command: "c", Args: []string{"a"}, Env: []execcredential.EnvVar{{Name: "n", Value: "v"}}, APIVersion: execcredential.V1,
-		InstallHint: "h", ProvideClusterInfo: true, InteractiveMode: execcredential.Always, StdinUnavailable: true, StdinUnavailableMessage: "m",
-		Policy:      execcredential.Policy{Type: execcredential.Allowlist, Commands: []string{"c"}},
+		Command: "c", Args: redact.Texts("a"), Env: []execcredential.EnvVar{{Name: "n", Value: redact.New("v")}}, APIVersion: execcredential.V1,
+		InstallHint: "h", ProvideClusterInfo: true, InteractiveMode: execcredential.InteractiveAlways, StdinUnavailable: true, StdinUnavailableMessage: "m",
+		Policy:      execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: []string{"c"}},
 		Impersonate: execcredential.Impersonation{Name: "n", UID: "u", Groups: []string{"g"}, Extra: map[string][]string{"k": {"v"}}},
 	}
 	exec, as := restconfig.ToExecConfig(ours)

@@ -189,7 +189,7 @@ func TestPluginPolicy(t *testing.T) {
 		})
 	}
 	t.Run("ECR-29 ECR-21 the pool's policy counts beside the configuration's", func(t *testing.T) {
-		pool, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.DenyAll}})
+		pool, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.PolicyDenyAll}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestPluginPolicy(t *testing.T) {
 	}
 	for name, change := range halves {
 		t.Run("ECR-29 ECR-21 client-go never runs the plugin past the pool: "+name, func(t *testing.T) {
-			pool, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.DenyAll}})
+			pool, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.PolicyDenyAll}})
 			if err != nil {
 				t.Fatal(err)
 			}

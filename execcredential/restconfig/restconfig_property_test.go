@@ -11,6 +11,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/restconfig"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 	clienttransport "k8s.io/client-go/transport"
 	"pgregory.net/rapid"
 )
@@ -26,7 +27,7 @@ func TestRoundTripLaw(t *testing.T) {
 				DisableCompression:    rapid.Bool().Draw(rt, "plain"),
 			}
 			if rapid.Bool().Draw(rt, "has proxy") {
-				want.ProxyURL = host.Draw(rt, "proxy")
+				want.ProxyURL = redact.New(host.Draw(rt, "proxy"))
 			}
 			if ca := rapid.SliceOf(rapid.Byte()).Draw(rt, "ca"); len(ca) > 0 {
 				want.CertificateAuthorityData = ca

@@ -14,6 +14,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/pluginsdk"
 	"github.com/lanyard-dev/lanyard/execcredential/restconfig"
+	"github.com/lanyard-dev/lanyard/redact"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/pkg/apis/clientauthentication"
 	clientauthenticationv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
@@ -34,8 +35,52 @@ func jsonNames(of reflect.Type) map[string]string {
 	return names
 }
 
+// wireNames returns the JSON name that each field of our Cluster has on the wire: the key that changes with it.
+func wireNames(t *testing.T) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	nothing := onWire(t, execcredential.Cluster{})
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[execcredential.Cluster]()) {
+		var cluster execcredential.Cluster
+		value := reflect.ValueOf(&cluster).Elem().FieldByIndex(field.Index)
+		switch value.Interface().(type) {
+		case string:
+			value.SetString("x")
+		case bool:
+			value.SetBool(true)
+		case []byte:
+			value.SetBytes([]byte("x"))
+		case redact.Text:
+			value.Set(reflect.ValueOf(redact.New("x")))
+		case redact.Bytes:
+			value.Set(reflect.ValueOf(redact.NewBytes([]byte(`"x"`))))
+		}
+		for name, encoded := range onWire(t, cluster) {
+			if string(encoded) != string(nothing[name]) {
+				names[field.Name] = name
+			}
+		}
+	}
+	return names
+}
+
+func onWire(t *testing.T, cluster execcredential.Cluster) map[string]json.RawMessage {
+	t.Helper()
+	info, err := execcredential.Info(execcredential.ExecConfig{APIVersion: execcredential.V1, ProvideClusterInfo: true}, &cluster, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var object struct {
+		Spec struct{ Cluster map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(info), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object.Spec.Cluster
+}
+
 func TestClusterShadowsKubeconfig(t *testing.T) {
-	ours := jsonNames(reflect.TypeFor[execcredential.Cluster]())
+	ours := wireNames(t)
 	t.Run("ECR-17 KEP-541 unit: Cluster's fields, Go and JSON, shadow those of a kubeconfig's cluster", func(t *testing.T) {
 		want := jsonNames(reflect.TypeFor[clientcmdapiv1.Cluster]())
 		delete(want, "CertificateAuthority")
@@ -68,7 +113,7 @@ func TestLoadExecCredential(t *testing.T) {
 		if err != nil || theirErr != nil {
 			t.Fatal(err, theirErr)
 		}
-		if !object.Spec.Interactive || string(object.Spec.Cluster.Config) != `{"a":1}` {
+		if !object.Spec.Interactive || string(object.Spec.Cluster.Config.Reveal()) != `{"a":1}` {
 			t.Errorf("object = %+v", object)
 		}
 		if config.Host != theirs.Host || !reflect.DeepEqual(config.TLSClientConfig, theirs.TLSClientConfig) || config.DisableCompression != theirs.DisableCompression {
@@ -143,7 +188,7 @@ func TestFromREST(t *testing.T) {
 	t.Run("ECR-27 KEP-541 unit: to a rest.Config and back nothing is lost", func(t *testing.T) {
 		want := execcredential.Cluster{
 			Server: "https://s", TLSServerName: "n", InsecureSkipTLSVerify: true, CertificateAuthorityData: []byte("ca"),
-			ProxyURL: "http://p", DisableCompression: true,
+			ProxyURL: redact.New("http://p"), DisableCompression: true,
 		}
 		config, err := restconfig.ToREST(want)
 		if err != nil {
@@ -164,7 +209,7 @@ func TestFromREST(t *testing.T) {
 			ExecProvider: &clientcmdapi.ExecConfig{Config: &runtime.Unknown{Raw: []byte(`{"b":1,"a":2}`)}},
 		}
 		got, err := restconfig.FromREST(config)
-		if err != nil || string(got.CertificateAuthorityData) != "pem" || got.ProxyURL != "http://chosen" || !json.Valid(got.Config) || string(got.Config) != `{"b":1,"a":2}` {
+		if err != nil || string(got.CertificateAuthorityData) != "pem" || got.ProxyURL.Reveal() != "http://chosen" || string(got.Config.Reveal()) != `{"b":1,"a":2}` {
 			t.Errorf("FromREST = %+v, %v", got, err)
 		}
 		config.CAFile = file + ".absent"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // ErrCertificateAuthority is the condition of certificate-authority-data without a PEM certificate.
@@ -37,8 +38,8 @@ func Base(cluster execcredential.Cluster) (*http.Transport, error) {
 		}
 	}
 	proxy := http.ProxyFromEnvironment
-	if cluster.ProxyURL != "" {
-		parsed, err := url.Parse(cluster.ProxyURL)
+	if !cluster.ProxyURL.IsEmpty() {
+		parsed, err := url.Parse(cluster.ProxyURL.Reveal())
 		if err != nil {
 			return nil, fmt.Errorf("proxy-url: %w", withoutURL(err))
 		}
@@ -60,7 +61,7 @@ func Base(cluster execcredential.Cluster) (*http.Transport, error) {
 func withoutURL(err error) error {
 	var parse *url.Error
 	if errors.As(err, &parse) {
-		return &url.Error{Op: parse.Op, URL: "[redacted]", Err: errors.New("not a URL")}
+		return &url.Error{Op: parse.Op, URL: redact.Mark, Err: errors.New("not a URL")}
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
-	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 var (
@@ -27,27 +26,8 @@ var (
 	// ErrServer is the condition of a server that is no absolute http or https URL, so that no request can be told to
 	// be for it.
 	ErrServer = errors.New("server is not an absolute http or https URL")
-	// ErrNotFound is the condition of a plugin that is not there, by name or by path.
-	ErrNotFound = pluginexec.ErrNotFound
-	// ErrNotExecutable is the condition of a plugin that is there and cannot be executed.
-	ErrNotExecutable = pluginexec.ErrNotExecutable
-	// ErrTooLarge is the condition of an environment that the kernel refuses, most often for cluster information with
-	// much CA data.
-	ErrTooLarge = pluginexec.ErrTooLarge
-)
-
-// Errors of a plugin's run. Each names the file; exit code, signal, limit and the end of standard error are fields.
-type (
-	// ExitError is a plugin that ended without success.
-	ExitError = pluginexec.ExitError
-	// TimeoutError is a plugin that was killed at its time limit.
-	TimeoutError = pluginexec.TimeoutError
-	// OutputTooLargeError is a plugin that was killed at its output limit.
-	OutputTooLargeError = pluginexec.OutputTooLargeError
-	// LookupError is a plugin that could not be run at all; see ErrNotFound and ErrNotExecutable.
-	LookupError = pluginexec.LookupError
-	// StartError is a plugin whose process could not be started.
-	StartError = pluginexec.StartError
+	// ErrRefused is the condition of a credential that the server answered with 401.
+	ErrRefused = errors.New("the server refused the credential with 401")
 )
 
 // PluginError is everything that keeps a plugin from giving a credential. It unwraps to the reason.
@@ -57,7 +37,7 @@ type PluginError struct {
 	// Hint is the install hint, when the plugin was not found and the hint has not been given ten times in the last
 	// hour. Escape characters in it are made visible.
 	Hint string
-	// Err is the reason: one of this package's errors, or of execcredential.
+	// Err is the reason: an error of this package, of execcredential or of pluginexec.
 	Err error
 }
 
@@ -72,6 +52,25 @@ func (e *PluginError) Error() string {
 
 // Unwrap returns Err.
 func (e *PluginError) Unwrap() error { return e.Err }
+
+// BackoffError says that the plugin is not run again before Until. It unwraps to the last error.
+type BackoffError struct {
+	// Until is the earliest moment of the next run.
+	Until time.Time
+	// Failures is the number of failed runs or refused credentials in a row.
+	Failures int
+	// Err is the last error, or ErrRefused.
+	Err error
+}
+
+// Error says how often it failed, when the next try is due, and the last error.
+func (e *BackoffError) Error() string {
+	return "no usable credential after " + strconv.Itoa(e.Failures) + " failures in a row, next try at " +
+		e.Until.Format(time.RFC3339) + ": " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *BackoffError) Unwrap() error { return e.Err }
 
 // OriginError says that a request is not for the server that the credential belongs to. It was not sent.
 type OriginError struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // A client of net/http that logs in as kubectl does.
@@ -20,20 +21,20 @@ contexts: [{name: dev, context: {cluster: c, user: u}}]
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-plugin, interactiveMode: Never, installHint: ask your administrator}}}]
 `))
-	login, err := config.Login("", kubeconfig.Overrides{})
+	resolved, err := config.Resolve("", kubeconfig.Overrides{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	pool, _ := transport.NewPool(transport.Options{})
 	defer pool.Close()
-	client, err := pool.Client(*login.Exec, login.Cluster)
+	client, err := pool.Client(*resolved.Exec, resolved.Cluster)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = client.Get(login.Cluster.Server + "/api")
-	fmt.Println(errors.Is(err, transport.ErrNotFound))
+	_, err = client.Get(resolved.Cluster.Server + "/api")
+	fmt.Println(errors.Is(err, pluginexec.ErrNotFound))
 	var plugin *transport.PluginError
 	fmt.Println(errors.As(err, &plugin), plugin)
 	// Output:
@@ -44,10 +45,10 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 }
 
 func ExampleSource_Wrap() {
-	pool, _ := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.DenyAll}})
+	pool, _ := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.PolicyDenyAll}})
 	defer pool.Close()
 	source, _ := pool.Source(execcredential.ExecConfig{
-		Command: "plugin", APIVersion: execcredential.V1, InteractiveMode: execcredential.Never,
+		Command: "plugin", APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever,
 	}, nil)
 	client := &http.Client{Transport: source.Wrap(http.DefaultTransport)}
 	request, _ := http.NewRequestWithContext(context.Background(), http.MethodGet, "https://127.0.0.1:1", nil)

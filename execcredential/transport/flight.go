@@ -22,10 +22,10 @@ func (s *shared) join(ctx context.Context) (*flight.Call[*shared, *snapshot], *s
 	if s.retired {
 		return nil, nil, ErrClosed
 	}
-	switch action, err := s.login.Decide(s.pool.options.now()); action {
-	case execcredential.Use:
+	switch action, err := s.state.decide(s.pool.options.now()); action {
+	case actionUse:
 		return nil, s.last, nil
-	case execcredential.Fail:
+	case actionFail:
 		return nil, nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -37,7 +37,7 @@ func (s *shared) join(ctx context.Context) (*flight.Call[*shared, *snapshot], *s
 
 // flightOptions detaches a run that cannot be interactive; any other finds out when it gets the terminal, or does not.
 func (s *shared) flightOptions(mode execcredential.InteractiveMode) flight.Options {
-	return flight.Options{Detached: mode == execcredential.Never || s.config.StdinUnavailable || !s.pool.options.Terminal.exists()}
+	return flight.Options{Detached: mode == execcredential.InteractiveNever || s.config.StdinUnavailable || !s.pool.options.Terminal.exists()}
 }
 
 // fly returns one run with its landing. A run that panics, as a recorder of the caller might, counts as one that failed.
@@ -64,10 +64,10 @@ func (s *shared) land(run *flight.Run, credential *execcredential.Credential, er
 	}
 	now := s.pool.options.now()
 	if err == nil {
-		s.login = s.login.Succeeded(now, credential, rand.Float64())
+		s.state = s.state.succeeded(now, credential, rand.Float64())
 		snap = s.publish(credential)
 	} else {
-		s.login = s.login.Failed(now, err, rand.Float64())
+		s.state = s.state.failed(now, err, rand.Float64())
 	}
 	s.schedule(now)
 	return snap, err
@@ -75,13 +75,13 @@ func (s *shared) land(run *flight.Run, credential *execcredential.Credential, er
 
 // schedule plans the next proactive refresh. It is called with the lock held.
 func (s *shared) schedule(now time.Time) {
-	if !s.pool.options.Proactive || s.config.InteractiveMode == execcredential.Always {
+	if !s.pool.options.Proactive || s.config.InteractiveMode == execcredential.InteractiveAlways {
 		return
 	}
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	if due := s.login.RefreshAt(); !due.IsZero() {
+	if due := s.state.refreshAt(); !due.IsZero() {
 		s.timer = time.AfterFunc(due.Sub(now), s.refresh)
 	}
 }
@@ -91,6 +91,6 @@ func (s *shared) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.retired {
-		s.pool.flights.Start(context.Background(), s, s.flightOptions(execcredential.Never), s.fly(execcredential.Never))
+		s.pool.flights.Start(context.Background(), s, s.flightOptions(execcredential.InteractiveNever), s.fly(execcredential.InteractiveNever))
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 const (
-	// HintsPerWindow is how often a source gives its install hint within HintWindow.
-	HintsPerWindow = 10
-	// HintWindow is the time over which hints are counted; it begins with the first.
-	HintWindow = time.Hour
+	// hintsPerWindow is how often a source gives its install hint within hintWindow.
+	hintsPerWindow = 10
+	// hintWindow is the time over which hints are counted; it begins with the first.
+	hintWindow = time.Hour
 )
 
 // hints counts how often an install hint was given.
@@ -26,10 +26,10 @@ type hints struct {
 func (h *hints) take(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.given == 0 || now.Sub(h.begin) >= HintWindow {
+	if h.given == 0 || now.Sub(h.begin) >= hintWindow {
 		h.begin, h.given = now, 0
 	}
-	if h.given >= HintsPerWindow {
+	if h.given >= hintsPerWindow {
 		return false
 	}
 	h.given++
@@ -39,9 +39,9 @@ func (h *hints) take(now time.Time) bool {
 // explained wraps the reason for one caller, with the hint when it helps and has not been given too often. A pause
 // repeats an error that its callers have seen, so it brings no hint.
 func (s *shared) explained(err error) error {
-	var pause *execcredential.BackoffError
+	var pause *BackoffError
 	wrapped := &PluginError{Command: s.config.Command, Err: err}
-	if errors.Is(err, ErrNotFound) && !errors.As(err, &pause) && s.config.InstallHint != "" && s.hints.take(s.pool.options.now()) {
+	if errors.Is(err, pluginexec.ErrNotFound) && !errors.As(err, &pause) && s.config.InstallHint != "" && s.hints.take(s.pool.options.now()) {
 		wrapped.Hint = visible(s.config.InstallHint)
 	}
 	return wrapped

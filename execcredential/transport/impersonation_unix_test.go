@@ -16,6 +16,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // impersonating is a kubeconfig whose user acts as somebody else.
@@ -63,7 +64,7 @@ func TestImpersonation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	login, err := config.Login("", kubeconfig.Overrides{})
+	login, err := config.Resolve("", kubeconfig.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestImpersonation(t *testing.T) {
 		certificate, key := authority.Client(t, "strong", time.Now().Add(-time.Hour), 2*time.Hour)
 		plugin.Status("", certificate, key, time.Time{})
 		exec := *login.Exec
-		exec.Args = []string{"other"}
+		exec.Args = redact.Texts("other")
 		other, err := newPool(t, transport.Options{}).Client(exec, login.Cluster)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // realPlugin returns the path of a plugin that the Makefile builds.
@@ -37,12 +38,12 @@ func TestAWSIAMAuthenticator(t *testing.T) {
 		t.Run("ECR-3 ECR-6 the real aws-iam-authenticator, offline, answers in "+version, func(t *testing.T) {
 			pool := newPool(t, transport.Options{Environ: func() []string { return []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")} }})
 			source := newSource(t, pool, execcredential.ExecConfig{
-				Command: path, Args: []string{"token", "-i", "c1"}, APIVersion: version, InteractiveMode: execcredential.Never,
+				Command: path, Args: redact.Texts("token", "-i", "c1"), APIVersion: version, InteractiveMode: execcredential.InteractiveNever,
 				Env: []execcredential.EnvVar{
-					{Name: "AWS_ACCESS_KEY_ID", Value: "AKIAEXAMPLE"},
-					{Name: "AWS_SECRET_ACCESS_KEY", Value: "secret"},
-					{Name: "AWS_REGION", Value: "us-east-1"},
-					{Name: "AWS_EC2_METADATA_DISABLED", Value: "true"},
+					{Name: "AWS_ACCESS_KEY_ID", Value: redact.New("AKIAEXAMPLE")},
+					{Name: "AWS_SECRET_ACCESS_KEY", Value: redact.New("secret")},
+					{Name: "AWS_REGION", Value: redact.New("us-east-1")},
+					{Name: "AWS_EC2_METADATA_DISABLED", Value: redact.New("true")},
 				},
 			})
 			credential, err := source.Credential(t.Context())

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // Names of the metrics of KEP-541.
@@ -76,9 +78,9 @@ func (m Metrics) called(err error) {
 
 // callStatus sorts the end of a run into the KEP's four statuses.
 func callStatus(err error) (code int, status string) {
-	var exit *ExitError
-	var timeout *TimeoutError
-	var flood *OutputTooLargeError
+	var exit *pluginexec.ExitError
+	var timeout *pluginexec.TimeoutError
+	var flood *pluginexec.OutputTooLargeError
 	switch {
 	case err == nil:
 		return 0, StatusNoError
@@ -86,7 +88,7 @@ func callStatus(err error) (code int, status string) {
 		return exit.Code, StatusExecutionError
 	case errors.As(err, &timeout), errors.As(err, &flood):
 		return -1, StatusExecutionError
-	case errors.Is(err, ErrNotFound), errors.Is(err, ErrNotExecutable):
+	case errors.Is(err, pluginexec.ErrNotFound), errors.Is(err, pluginexec.ErrNotExecutable):
 		return 1, StatusNotFound
 	}
 	return 1, StatusInternalError

@@ -23,7 +23,7 @@ type Options struct {
 	// Policy says which plugins may run. The zero value lets all run.
 	Policy execcredential.Policy
 	// Backoff is how long a failing plugin is left alone.
-	Backoff execcredential.Backoff
+	Backoff Backoff
 	// Timeout is the time limit of a run that is not interactive; zero is DefaultTimeout. It goes on
 	// until then, whether or not anybody waits. An interactive run is bounded by the contexts of those who wait for it.
 	Timeout time.Duration

@@ -12,13 +12,14 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestPolicyOfAConfiguration(t *testing.T) {
 	list := func(commands ...string) execcredential.Policy {
-		return execcredential.Policy{Type: execcredential.Allowlist, Commands: commands}
+		return execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: commands}
 	}
-	deny := execcredential.Policy{Type: execcredential.DenyAll}
+	deny := execcredential.Policy{Type: execcredential.PolicyDenyAll}
 	plugin := loginlab.NewPlugin(t, "")
 	plugin.Status("t", "", "", time.Time{})
 	cases := []struct {
@@ -46,7 +47,7 @@ func TestPolicyOfAConfiguration(t *testing.T) {
 	}
 	t.Run("ECR-21 a half-set policy of a configuration is refused", func(t *testing.T) {
 		config := plugin.Config()
-		config.Policy = execcredential.Policy{Type: execcredential.Allowlist}
+		config.Policy = execcredential.Policy{Type: execcredential.PolicyAllowlist}
 		var field *execcredential.FieldError
 		if _, err := newPool(t, transport.Options{}).Source(config, nil); !errors.As(err, &field) {
 			t.Errorf("Source = %v, want *FieldError", err)
@@ -72,13 +73,15 @@ func TestDifferentConfigurationsShareNothing(t *testing.T) {
 		"Command": func(c *execcredential.ExecConfig) {
 			c.Command = filepath.Dir(c.Command) + "/./" + filepath.Base(c.Command)
 		},
-		"Args":                    func(c *execcredential.ExecConfig) { c.Args = []string{"x"} },
-		"Env":                     func(c *execcredential.ExecConfig) { c.Env = []execcredential.EnvVar{{Name: "N", Value: "v"}} },
+		"Args": func(c *execcredential.ExecConfig) { c.Args = redact.Texts("x") },
+		"Env": func(c *execcredential.ExecConfig) {
+			c.Env = []execcredential.EnvVar{{Name: "N", Value: redact.New("v")}}
+		},
 		"APIVersion":              func(c *execcredential.ExecConfig) { c.APIVersion = execcredential.V1Beta1 },
 		"InstallHint":             func(c *execcredential.ExecConfig) { c.InstallHint = "x" },
 		"ProvideClusterInfo":      func(c *execcredential.ExecConfig) { c.ProvideClusterInfo = true },
-		"InteractiveMode":         func(c *execcredential.ExecConfig) { c.InteractiveMode = execcredential.IfAvailable },
-		"Policy":                  func(c *execcredential.ExecConfig) { c.Policy.Type = execcredential.DenyAll },
+		"InteractiveMode":         func(c *execcredential.ExecConfig) { c.InteractiveMode = execcredential.InteractiveIfAvailable },
+		"Policy":                  func(c *execcredential.ExecConfig) { c.Policy.Type = execcredential.PolicyDenyAll },
 		"StdinUnavailable":        func(c *execcredential.ExecConfig) { c.StdinUnavailable = true },
 		"StdinUnavailableMessage": func(c *execcredential.ExecConfig) { c.StdinUnavailableMessage = "x" },
 		"Impersonate":             nil, // the plugin is not told

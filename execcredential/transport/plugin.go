@@ -8,7 +8,6 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/internal/flight"
 	"github.com/lanyard-dev/lanyard/pluginexec"
-	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // run runs the plugin once: contract with standard input, then policy, then the process, then its answer. The
@@ -39,8 +38,8 @@ func (s *shared) run(ctx *flight.Run, mode execcredential.InteractiveMode) (*exe
 	}
 	command := pluginexec.Command{
 		Path:      path,
-		Args:      redact.Texts(s.config.Args...),
-		Env:       redact.Texts(execcredential.Environ(options.environ(), s.withEnv(), info)...),
+		Args:      s.config.Args,
+		Env:       execcredential.Environ(options.environ(), s.config, info),
 		Terminal:  stdin,
 		Stderr:    options.Stderr,
 		MaxStdout: options.MaxOutput,
@@ -58,7 +57,7 @@ func (s *shared) stdin(ctx context.Context, mode execcredential.InteractiveMode)
 	if !s.config.StdinUnavailable {
 		return s.pool.options.Terminal.lend(ctx, mode)
 	}
-	if mode == execcredential.Always {
+	if mode == execcredential.InteractiveAlways {
 		err = &InteractiveError{Mode: mode, By: s.config.StdinUnavailableMessage, Err: ErrClaimed}
 	}
 	return nil, func() {}, err
@@ -73,7 +72,7 @@ func (s *shared) resolve() (string, error) {
 }
 
 func allowsAll(policy execcredential.Policy) bool {
-	return policy.Type == "" || policy.Type == execcredential.AllowAll
+	return policy.Type == "" || policy.Type == execcredential.PolicyAllowAll
 }
 
 func answer(ctx context.Context, command pluginexec.Command, version string) (*execcredential.Credential, error) {
@@ -82,10 +81,4 @@ func answer(ctx context.Context, command pluginexec.Command, version string) (*e
 		return nil, err
 	}
 	return execcredential.ParseAnswer(result.Stdout.Reveal(), version)
-}
-
-func (s *shared) withEnv() execcredential.ExecConfig {
-	config := s.config
-	config.Env = s.env()
-	return config
 }

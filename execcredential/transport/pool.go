@@ -9,6 +9,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/internal/flight"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Pool is what sources share. It is safe for concurrent use. Several pools in one process know nothing of each other.
@@ -71,15 +72,19 @@ func (p *Pool) Source(config execcredential.ExecConfig, cluster *execcredential.
 }
 
 // keyOf tells configurations apart by everything that decides whether and how the plugin runs, what a kubeconfig does
-// not hold included.
+// not contain included. The digest is over the content of what is not shown.
 func keyOf(config execcredential.ExecConfig, cluster *execcredential.Cluster) (sourceKey, error) {
+	told := config
+	told.ProvideClusterInfo, told.APIVersion = true, execcredential.V1
+	info, err := execcredential.Info(told, cluster, false)
+	if err != nil {
+		return sourceKey{}, err
+	}
 	data, err := json.Marshal(struct {
-		Config                  execcredential.ExecConfig
-		Policy                  execcredential.Policy
-		StdinUnavailable        bool
-		StdinUnavailableMessage string
-		Cluster                 *execcredential.Cluster
-	}{config, config.Policy, config.StdinUnavailable, config.StdinUnavailableMessage, cluster})
+		Args, Env []string
+		Cluster   string
+		Config    execcredential.ExecConfig // its arguments and environment values show as marks
+	}{redact.Reveal(config.Args), redact.Reveal(execcredential.Environ(nil, config, "")), info, config})
 	return sha256.Sum256(data), err
 }
 

@@ -36,7 +36,7 @@ func TestProactiveRefresh(t *testing.T) {
 		}
 	})
 	t.Run("ECR-20 a certificate counts from NotBefore, so an old one is refreshed early in its rest", func(t *testing.T) {
-		pool := newPool(t, transport.Options{Proactive: true, Backoff: execcredential.Backoff{Base: time.Millisecond}})
+		pool := newPool(t, transport.Options{Proactive: true, Backoff: transport.Backoff{Base: time.Millisecond}})
 		plugin := loginlab.NewPlugin(t, "")
 		certificate, key := loginlab.NewAuthority(t).Client(t, "u", time.Now().Add(-99*time.Hour), 100*time.Hour)
 		plugin.Status("", certificate, key, time.Now().Add(10*time.Minute))
@@ -46,7 +46,7 @@ func TestProactiveRefresh(t *testing.T) {
 		eventually(t, "refresh in the last 1%", func() bool { return plugin.Runs() >= 2 })
 	})
 	t.Run("ECR-20 a failed refresh is tried again while the credential is valid", func(t *testing.T) {
-		pool := newPool(t, transport.Options{Proactive: true, Backoff: execcredential.Backoff{Base: time.Millisecond, Max: 10 * time.Millisecond}})
+		pool := newPool(t, transport.Options{Proactive: true, Backoff: transport.Backoff{Base: time.Millisecond, Max: 10 * time.Millisecond}})
 		plugin := loginlab.NewPlugin(t, `[ "$(wc -l <"$LAB/runs")" != 2 ] || exit 1`)
 		plugin.Status("t", "", "", time.Now().Add(time.Second))
 		if _, err := newSource(t, pool, plugin.Config()).Credential(t.Context()); err != nil {
@@ -60,7 +60,7 @@ func TestProactiveRefresh(t *testing.T) {
 			plugin.Status("t", "", "", time.Now().Add(20*time.Millisecond))
 			config := plugin.Config()
 			if options.Proactive {
-				config.InteractiveMode = execcredential.Always
+				config.InteractiveMode = execcredential.InteractiveAlways
 			}
 			source := newSource(t, newPool(t, options), config)
 			_, _ = source.Credential(t.Context())

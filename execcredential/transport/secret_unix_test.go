@@ -15,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 type holder struct{ hidden any }
@@ -39,7 +40,7 @@ func TestNothingIsPrintedOrKept(t *testing.T) {
 			plugin := loginlab.NewPlugin(t, body)
 			plugin.Status(sesame, "", "", time.Time{})
 			config := plugin.Config()
-			config.Env = []execcredential.EnvVar{{Name: "PASSWORD", Value: sesame}}
+			config.Env = []execcredential.EnvVar{{Name: "PASSWORD", Value: redact.New(sesame)}}
 			pool := newPool(t, transport.Options{Timeout: time.Second})
 			source := newSource(t, pool, config)
 			_, err := source.Credential(t.Context())

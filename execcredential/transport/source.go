@@ -1,11 +1,13 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,17 +29,16 @@ type Source struct {
 // shared is what all sources of one configuration have in common.
 type shared struct {
 	pool    *Pool
-	config  execcredential.ExecConfig      // without Env
-	env     func() []execcredential.EnvVar // a function, which no formatting looks into
+	config  execcredential.ExecConfig
 	cluster *execcredential.Cluster
 	info    map[bool]func() (string, error) // by whether the run is interactive; made once
 	hints   hints
 	users   int // guarded by pool.mu
 
-	current atomic.Pointer[snapshot] // nil: ask login
+	current atomic.Pointer[snapshot] // nil: ask state
 
 	mu      sync.Mutex
-	login   execcredential.Login
+	state   state
 	last    *snapshot // the newest, whether usable or not
 	timer   *time.Timer
 	retired bool
@@ -54,17 +55,15 @@ type snapshot struct {
 }
 
 func newShared(pool *Pool, config execcredential.ExecConfig, cluster *execcredential.Cluster) *shared {
-	env := config.Env
-	config.Env = nil
-	s := &shared{pool: pool, config: config, env: func() []execcredential.EnvVar { return env }}
+	s := &shared{pool: pool, config: config}
 	if cluster != nil {
 		copied := *cluster
 		s.cluster = &copied
 	}
 	s.info = map[bool]func() (string, error){false: s.infoOf(false), true: s.infoOf(true)}
-	s.login.Backoff = pool.options.Backoff
-	if config.InteractiveMode != execcredential.Never && pool.options.Terminal != nil && !config.StdinUnavailable {
-		s.login.FreeRefusals = 1 // each run may be somebody's login
+	s.state.backoff = pool.options.Backoff
+	if config.InteractiveMode != execcredential.InteractiveNever && pool.options.Terminal != nil && !config.StdinUnavailable {
+		s.state.free = 1 // each run may be somebody's login
 	}
 	return s
 }
@@ -77,9 +76,10 @@ func (s *shared) infoOf(interactive bool) func() (string, error) {
 //
 // Callers wait together for one run; each leaves when its own context ends, with a *[WaitError]. A run that is not interactive goes on
 // without callers up to its time limit, so that callers in a hurry do not keep a slow plugin from ever answering, and its credential is
-// kept. An interactive run, which has no limit, ends with its last caller. [Pool.Close] ends both. Every other error is a *[PluginError] that unwraps to the reason: *[execcredential.BackoffError] at once during
-// a pause, *[InteractiveError], *[execcredential.PolicyError], *[LookupError], *[StartError], *[ExitError], *[TimeoutError],
-// *[OutputTooLargeError], the errors of [execcredential.ParseAnswer], [ErrClosed].
+// kept. An interactive run, which has no limit, ends with its last caller. [Pool.Close] ends both. Every other error is a
+// *[PluginError] that unwraps to the reason: *[BackoffError] at once during a pause, *[InteractiveError],
+// *[execcredential.PolicyError], the errors of [pluginexec.Lookup] and [pluginexec.Run], those of [execcredential.ParseAnswer],
+// [ErrClosed].
 func (s *Source) Credential(ctx context.Context) (*execcredential.Credential, error) {
 	snap, err := s.acquire(ctx)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Source) Reset() {
 	s.shared.mu.Lock()
 	defer s.shared.mu.Unlock()
 	s.current.Store(nil)
-	s.login = execcredential.Login{Backoff: s.login.Backoff, FreeRefusals: s.login.FreeRefusals}
+	s.state = state{backoff: s.state.backoff, free: s.state.free}
 }
 
 // Close closes idle connections of the source's round trippers and lets the pool forget the configuration when it needs the room. It returns nil.
@@ -154,17 +154,17 @@ func (s *shared) fresh() *snapshot {
 func (s *shared) refuse(snap *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.login = s.login.Refused(s.pool.options.now(), snap.credential, snap.accepted.Load(), rand.Float64())
+	s.state = s.state.refuse(s.pool.options.now(), snap.credential, snap.accepted.Load(), rand.Float64())
 	s.current.CompareAndSwap(snap, nil)
 }
 
-// publish makes credential what requests read. It is called with the lock held, after login has taken it.
+// publish makes credential what requests read. It is called with the lock held, after state has taken it.
 func (s *shared) publish(credential *execcredential.Credential) *snapshot {
 	next := &snapshot{credential: credential, identity: credential.Certificate(), until: math.MaxInt64}
 	if token := credential.Token(); !token.IsEmpty() {
 		next.header = []string{"Bearer " + token.Reveal()}
 	}
-	if until, _ := s.login.UsableUntil(); !until.IsZero() && until.Year() < 2200 { // beyond that nanoseconds overflow
+	if until, _ := s.state.usableUntil(); !until.IsZero() && until.Year() < 2200 { // beyond that nanoseconds overflow
 		next.until = until.UnixNano()
 	}
 	if s.last != nil {
@@ -179,7 +179,7 @@ func (s *shared) publish(credential *execcredential.Credential) *snapshot {
 // rotated keeps the identity of an unchanged certificate, and reports a changed one.
 func (s *shared) rotated(next *snapshot) {
 	before := s.last
-	if before != nil && before.credential.SameCertificate(next.credential) {
+	if before != nil && sameCertificate(before.identity, next.identity) {
 		next.identity = before.identity
 		return
 	}
@@ -191,6 +191,14 @@ func (s *shared) rotated(next *snapshot) {
 		notAfter = next.identity.Leaf.NotAfter
 	}
 	s.pool.expires(s, notAfter)
+}
+
+// sameCertificate reports whether both are the same chain, or nil. Of equal chains the keys are equal too: each fits its leaf.
+func sameCertificate(a, b *tls.Certificate) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Certificate, b.Certificate, bytes.Equal)
 }
 
 // retire ends the source for good.

@@ -15,19 +15,20 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
 	"github.com/lanyard-dev/lanyard/pluginexec"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 func TestPluginSees(t *testing.T) {
 	plugin := loginlab.NewPlugin(t, `env >"$LAB/env"; cat >"$LAB/stdin"; printf '%s|' "$@" >"$LAB/args"`)
 	plugin.Status("t", "", "", time.Time{})
 	config := plugin.Config()
-	config.Args = []string{"a b", "$HOME", "*"}
+	config.Args = redact.Texts("a b", "$HOME", "*")
 	config.ProvideClusterInfo = true
-	config.Env = []execcredential.EnvVar{{Name: "SHARED", Value: "config"}, {Name: execcredential.InfoEnv, Value: "config"}}
+	config.Env = []execcredential.EnvVar{{Name: "SHARED", Value: redact.New("config")}, {Name: execcredential.InfoEnv, Value: redact.New("config")}}
 	pool := newPool(t, transport.Options{Environ: func() []string {
 		return append(os.Environ(), "SHARED=host", "HOSTONLY=host", execcredential.InfoEnv+"=host")
 	}})
-	source, err := pool.Source(config, &execcredential.Cluster{Server: "https://s", Config: []byte(`{"audience":"a"}`)})
+	source, err := pool.Source(config, &execcredential.Cluster{Server: "https://s", Config: redact.NewBytes([]byte(`{"audience":"a"}`))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestSingleFlight(t *testing.T) {
 		plugin := loginlab.NewPlugin(t, "")
 		plugin.Status("t", "", "", time.Time{})
 		other := plugin.Config()
-		other.Env = []execcredential.EnvVar{{Name: "A", Value: "1"}}
+		other.Env = []execcredential.EnvVar{{Name: "A", Value: redact.New("1")}}
 		for _, config := range []execcredential.ExecConfig{plugin.Config(), other} {
 			if _, err := newSource(t, pool, config).Credential(t.Context()); err != nil {
 				t.Fatal(err)
@@ -256,7 +257,7 @@ func TestSingleFlight(t *testing.T) {
 		if _, err := source.Credential(t.Context()); !is[*transport.PluginError](err) || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("Credential = %v, want *PluginError", err)
 		}
-		if _, err := source.Credential(t.Context()); !is[*execcredential.BackoffError](err) {
+		if _, err := source.Credential(t.Context()); !is[*transport.BackoffError](err) {
 			t.Errorf("the next Credential = %v, want *BackoffError", err)
 		}
 	})
@@ -303,7 +304,7 @@ func TestFailingPlugin(t *testing.T) {
 			t.Errorf("Credential = %v, want *DecodeError", err)
 		}
 		plugin.Status("t", "", "", time.Time{})
-		var pause *execcredential.BackoffError
+		var pause *transport.BackoffError
 		if _, err := source.Credential(t.Context()); !errors.As(err, &pause) || !errors.As(err, &decode) {
 			t.Fatalf("Credential in the pause = %v, want *BackoffError with the last error", err)
 		}
@@ -377,7 +378,7 @@ func TestPolicyIsAsked(t *testing.T) {
 	plugin := loginlab.NewPlugin(t, "")
 	plugin.Status("t", "", "", time.Time{})
 	for name, policy := range map[string]execcredential.Policy{
-		"denied": {Type: execcredential.DenyAll}, "not listed": {Type: execcredential.Allowlist, Commands: []string{"other"}},
+		"denied": {Type: execcredential.PolicyDenyAll}, "not listed": {Type: execcredential.PolicyAllowlist, Commands: []string{"other"}},
 	} {
 		t.Run("ECR-21 a plugin that is "+name+" is not run", func(t *testing.T) {
 			_, err := newSource(t, newPool(t, transport.Options{Policy: policy}), plugin.Config()).Credential(t.Context())
@@ -387,13 +388,13 @@ func TestPolicyIsAsked(t *testing.T) {
 		})
 	}
 	t.Run("ECR-21 a plugin that is listed runs", func(t *testing.T) {
-		policy := execcredential.Policy{Type: execcredential.Allowlist, Commands: []string{plugin.Path}}
+		policy := execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: []string{plugin.Path}}
 		if _, err := newSource(t, newPool(t, transport.Options{Policy: policy}), plugin.Config()).Credential(t.Context()); err != nil {
 			t.Errorf("Credential = %v, want nil", err)
 		}
 	})
 	t.Run("ECR-21 a policy that is half set makes no pool", func(t *testing.T) {
-		if _, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.Allowlist}}); err == nil {
+		if _, err := transport.NewPool(transport.Options{Policy: execcredential.Policy{Type: execcredential.PolicyAllowlist}}); err == nil {
 			t.Error("NewPool = nil error, want one")
 		}
 	})
@@ -413,7 +414,7 @@ func TestInstallHint(t *testing.T) {
 		t.Run("ECR-12 not found "+name+": the hint, at most ten times an hour", func(t *testing.T) {
 			pool := newPool(t, transport.Options{Now: now.Now})
 			source := newSource(t, pool, execcredential.ExecConfig{
-				Command: command, APIVersion: execcredential.V1, InteractiveMode: execcredential.Never, InstallHint: "brew install \x1b[31mplugin\n",
+				Command: command, APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever, InstallHint: "brew install \x1b[31mplugin\n",
 			})
 			try := func() (bool, error) {
 				source.Reset()
@@ -433,10 +434,10 @@ func TestInstallHint(t *testing.T) {
 					given++
 				}
 			}
-			if given != transport.HintsPerWindow {
-				t.Errorf("hints = %d, want %d", given, transport.HintsPerWindow)
+			if given != 10 {
+				t.Errorf("hints = %d, want 10", given)
 			}
-			now.Advance(transport.HintWindow)
+			now.Advance(time.Hour)
 			if yes, _ := try(); !yes {
 				t.Error("no hint after an hour")
 			}
@@ -461,7 +462,7 @@ func TestPoolBounds(t *testing.T) {
 	plugin.Status("t", "", "", time.Time{})
 	numbered := func(n int) execcredential.ExecConfig {
 		config := plugin.Config()
-		config.Args = []string{strings.Repeat("x", n)}
+		config.Args = redact.Texts(strings.Repeat("x", n))
 		return config
 	}
 	t.Run("sources in use are kept, one that is closed makes room", func(t *testing.T) {

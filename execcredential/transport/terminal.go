@@ -54,7 +54,7 @@ func (t *Terminal) available(mode execcredential.InteractiveMode) error {
 
 // lend hands the terminal to one plugin, in turn. A nil file with a nil error is a run without standard input. Done has to be called.
 func (t *Terminal) lend(ctx context.Context, mode execcredential.InteractiveMode) (file *os.File, done func(), err error) {
-	if mode == execcredential.Never {
+	if mode == execcredential.InteractiveNever {
 		return nil, func() {}, nil
 	}
 	if err := t.available(mode); err != nil {
@@ -74,7 +74,7 @@ func (t *Terminal) lend(ctx context.Context, mode execcredential.InteractiveMode
 }
 
 func unlessOptional(mode execcredential.InteractiveMode, err error) error {
-	if mode == execcredential.IfAvailable {
+	if mode == execcredential.InteractiveIfAvailable {
 		return nil
 	}
 	return err

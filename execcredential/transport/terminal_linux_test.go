@@ -65,7 +65,7 @@ func ask(t *testing.T, mode execcredential.InteractiveMode, options transport.Op
 }
 
 func TestInteractiveModes(t *testing.T) {
-	for _, mode := range []execcredential.InteractiveMode{execcredential.Never, execcredential.IfAvailable, execcredential.Always} {
+	for _, mode := range []execcredential.InteractiveMode{execcredential.InteractiveNever, execcredential.InteractiveIfAvailable, execcredential.InteractiveAlways} {
 		t.Run("ECR-5 ECR-24 KEP-541 integration: all InteractiveMode values are supported, with a terminal: "+string(mode), func(t *testing.T) {
 			person, stdin := openTerminal(t)
 			if _, err := person.WriteString("sesame\n"); err != nil {
@@ -74,7 +74,7 @@ func TestInteractiveModes(t *testing.T) {
 			var prompt strings.Builder
 			got, _, err := ask(t, mode, transport.Options{Terminal: transport.NewTerminal(stdin), Stderr: &prompt})
 			want := "told=yes tty=yes word=sesame"
-			if mode == execcredential.Never {
+			if mode == execcredential.InteractiveNever {
 				want = "told=no tty=no word=eof"
 			}
 			if err != nil || got != want || prompt.String() != "Password: " {
@@ -89,14 +89,14 @@ func TestInteractiveModes(t *testing.T) {
 	defer null.Close()
 	for name, terminal := range map[string]*transport.Terminal{"no standard input": nil, "a device that is no terminal": transport.NewTerminal(null)} {
 		t.Run("ECR-5 ECR-24 KEP-541 integration: executables requiring prompts fail gracefully with "+name, func(t *testing.T) {
-			_, plugin, err := ask(t, execcredential.Always, transport.Options{Terminal: terminal})
+			_, plugin, err := ask(t, execcredential.InteractiveAlways, transport.Options{Terminal: terminal})
 			var interactive *transport.InteractiveError
 			if !errors.As(err, &interactive) || !errors.Is(err, transport.ErrNoTerminal) || plugin.Runs() != 0 {
 				t.Errorf("Credential = %v, runs = %d, want ErrNoTerminal, 0", err, plugin.Runs())
 			}
 		})
 		t.Run("ECR-5 IfAvailable runs without standard input with "+name, func(t *testing.T) {
-			if got, _, err := ask(t, execcredential.IfAvailable, transport.Options{Terminal: terminal}); err != nil || got != "told=no tty=no word=eof" {
+			if got, _, err := ask(t, execcredential.InteractiveIfAvailable, transport.Options{Terminal: terminal}); err != nil || got != "told=no tty=no word=eof" {
 				t.Errorf("token = %q, %v, want a run without standard input", got, err)
 			}
 		})
@@ -108,12 +108,12 @@ func TestClaimedTerminal(t *testing.T) {
 		_, stdin := openTerminal(t)
 		terminal := transport.NewTerminal(stdin)
 		release := terminal.Claim("apply -f -")
-		_, plugin, err := ask(t, execcredential.Always, transport.Options{Terminal: terminal})
+		_, plugin, err := ask(t, execcredential.InteractiveAlways, transport.Options{Terminal: terminal})
 		var interactive *transport.InteractiveError
 		if !errors.As(err, &interactive) || !errors.Is(err, transport.ErrClaimed) || interactive.By != "apply -f -" || plugin.Runs() != 0 {
 			t.Errorf("Always: %v, runs %d, want ErrClaimed by apply -f -, 0", err, plugin.Runs())
 		}
-		if got, _, err := ask(t, execcredential.IfAvailable, transport.Options{Terminal: terminal}); err != nil || got != "told=no tty=no word=eof" {
+		if got, _, err := ask(t, execcredential.InteractiveIfAvailable, transport.Options{Terminal: terminal}); err != nil || got != "told=no tty=no word=eof" {
 			t.Errorf("IfAvailable: %q, %v, want a run without standard input", got, err)
 		}
 		release()
@@ -135,7 +135,7 @@ rmdir "` + shared + `/reading"`
 			plugin := loginlab.NewPlugin(t, body)
 			plugin.Status("t", "", "", time.Time{})
 			config := plugin.Config()
-			config.InteractiveMode = execcredential.Always
+			config.InteractiveMode = execcredential.InteractiveAlways
 			source := newSource(t, pool, config)
 			go func() { _, err := source.Credential(context.Background()); results <- err }()
 		}
@@ -156,7 +156,7 @@ rmdir "` + shared + `/reading"`
 		plugin := loginlab.NewPlugin(t, `sleep 0.5`)
 		plugin.Status("t", "", "", time.Time{})
 		config := plugin.Config()
-		config.InteractiveMode = execcredential.Always
+		config.InteractiveMode = execcredential.InteractiveAlways
 		pool := newPool(t, transport.Options{Terminal: transport.NewTerminal(stdin), Timeout: time.Millisecond})
 		if _, err := newSource(t, pool, config).Credential(t.Context()); err != nil {
 			t.Errorf("Credential = %v, want nil in spite of the time limit", err)
@@ -178,7 +178,7 @@ func TestInteractiveRunWithoutCallers(t *testing.T) {
 		plugin := loginlab.NewPlugin(t, once)
 		plugin.Status("t", "", "", time.Time{})
 		config := plugin.Config()
-		config.InteractiveMode = execcredential.IfAvailable
+		config.InteractiveMode = execcredential.InteractiveIfAvailable
 		terminal := transport.NewTerminal(stdin)
 		return plugin, terminal, newSource(t, newPool(t, transport.Options{Terminal: terminal}), config)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 	clientgoexec "k8s.io/client-go/plugin/pkg/client/auth/exec"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clientgotransport "k8s.io/client-go/transport"
@@ -108,8 +109,8 @@ func catConfig(b *testing.B, unique string) execcredential.ExecConfig {
 		b.Fatal(err)
 	}
 	return execcredential.ExecConfig{
-		Command: cat, Args: []string{file}, APIVersion: execcredential.V1, InteractiveMode: execcredential.Never,
-		Env: []execcredential.EnvVar{{Name: "UNIQUE", Value: unique}},
+		Command: cat, Args: redact.Texts(file), APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever,
+		Env: []execcredential.EnvVar{{Name: "UNIQUE", Value: redact.New(unique)}},
 	}
 }
 
@@ -130,8 +131,8 @@ func lanyardRoundTripper(b *testing.B) http.RoundTripper { return newSource(b).W
 
 func clientGoWrapped(b *testing.B, config execcredential.ExecConfig) http.RoundTripper {
 	authenticator, err := clientgoexec.GetAuthenticator(&clientcmdapi.ExecConfig{
-		Command: config.Command, Args: config.Args, APIVersion: config.APIVersion, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
-		Env: []clientcmdapi.ExecEnvVar{{Name: config.Env[0].Name, Value: config.Env[0].Value}},
+		Command: config.Command, Args: redact.Reveal(config.Args), APIVersion: config.APIVersion, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		Env: []clientcmdapi.ExecEnvVar{{Name: config.Env[0].Name, Value: config.Env[0].Value.Reveal()}},
 	}, nil)
 	if err != nil {
 		b.Fatal(err)

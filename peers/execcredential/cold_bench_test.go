@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // coldRounds is how many processes each contender starts.
@@ -56,7 +58,7 @@ func lanyardLogin(b *testing.B) func() {
 func floorLogin(b *testing.B) func() {
 	config := catConfig(b, "")
 	return func() {
-		if _, err := exec.Command(config.Command, config.Args...).Output(); err != nil {
+		if _, err := exec.Command(config.Command, redact.Reveal(config.Args)...).Output(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -66,7 +68,7 @@ func clientGoLogin(b *testing.B) func() {
 	config := catConfig(b, "")
 	r, n := newRequest(b), 0
 	return func() {
-		config.Env[0].Value = strconv.Itoa(n) // its cache keeps every configuration for ever
+		config.Env[0].Value = redact.New(strconv.Itoa(n)) // its cache keeps every configuration for ever
 		n++
 		request(b, clientGoWrapped(b, config), r)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/redact"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"pgregory.net/rapid"
@@ -49,12 +50,12 @@ func outcome(client *http.Client, url string, p *plugin) string {
 
 func clientGo(config execcredential.ExecConfig, server string) (*http.Client, error) {
 	converted := &clientcmdapi.ExecConfig{
-		Command: config.Command, Args: config.Args, APIVersion: config.APIVersion, InstallHint: config.InstallHint,
+		Command: config.Command, Args: redact.Reveal(config.Args), APIVersion: config.APIVersion, InstallHint: config.InstallHint,
 		ProvideClusterInfo: config.ProvideClusterInfo, InteractiveMode: clientcmdapi.ExecInteractiveMode(config.Defaulted().InteractiveMode),
 		StdinUnavailable: true,
 	}
 	for _, entry := range config.Env {
-		converted.Env = append(converted.Env, clientcmdapi.ExecEnvVar{Name: entry.Name, Value: entry.Value})
+		converted.Env = append(converted.Env, clientcmdapi.ExecEnvVar{Name: entry.Name, Value: entry.Value.Reveal()})
 	}
 	return rest.HTTPClientFor(&rest.Config{Host: server, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, ExecProvider: converted})
 }
@@ -109,8 +110,8 @@ func TestSameOutcome(t *testing.T) {
 			p := newPlugin(t, body, text)
 			config := execcredential.ExecConfig{
 				Command: p.path, APIVersion: wanted, ProvideClusterInfo: rapid.Bool().Draw(rt, "cluster"),
-				InteractiveMode: rapid.SampledFrom([]execcredential.InteractiveMode{execcredential.Never, execcredential.IfAvailable, execcredential.Always}).Draw(rt, "mode"),
-				Env:             []execcredential.EnvVar{{Name: execcredential.InfoEnv, Value: "overridden"}},
+				InteractiveMode: rapid.SampledFrom([]execcredential.InteractiveMode{execcredential.InteractiveNever, execcredential.InteractiveIfAvailable, execcredential.InteractiveAlways}).Draw(rt, "mode"),
+				Env:             []execcredential.EnvVar{{Name: execcredential.InfoEnv, Value: redact.New("overridden")}},
 			}
 			ours, ourErr := lanyard(t, config, server.URL, transport.Options{})
 			theirs, theirErr := clientGo(config, server.URL)
@@ -126,7 +127,7 @@ func TestSameOutcome(t *testing.T) {
 	})
 	t.Run("ECR-2 for generated configurations client-go and we refuse the same", func(t *testing.T) {
 		for _, version := range []string{"", "v1", "client.authentication.k8s.io/v2", execcredential.V1, execcredential.V1Beta1} {
-			config := execcredential.ExecConfig{Command: "c", APIVersion: version, InteractiveMode: execcredential.Never}
+			config := execcredential.ExecConfig{Command: "c", APIVersion: version, InteractiveMode: execcredential.InteractiveNever}
 			_, ours := lanyard(t, config, server.URL, transport.Options{})
 			_, theirs := clientGo(config, server.URL)
 			if (ours == nil) != (theirs == nil) {
@@ -145,8 +146,8 @@ func TestEachOthersPlugins(t *testing.T) {
 	for _, version := range []string{execcredential.V1, execcredential.V1Beta1} {
 		config := func(kind string) execcredential.ExecConfig {
 			return execcredential.ExecConfig{
-				Command: self, APIVersion: version, InteractiveMode: execcredential.Never, ProvideClusterInfo: true,
-				Env: []execcredential.EnvVar{{Name: "PEER_PLUGIN", Value: kind}},
+				Command: self, APIVersion: version, InteractiveMode: execcredential.InteractiveNever, ProvideClusterInfo: true,
+				Env: []execcredential.EnvVar{{Name: "PEER_PLUGIN", Value: redact.New(kind)}},
 			}
 		}
 		check := func(t *testing.T, client *http.Client, err error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
+	"github.com/lanyard-dev/lanyard/pluginexec"
 )
 
 // TestImprovements names each documented difference, and shows both sides of it in one run.
@@ -30,7 +31,7 @@ func TestImprovements(t *testing.T) {
 		return ours, theirs
 	}
 	config := func(p *plugin) execcredential.ExecConfig {
-		return execcredential.ExecConfig{Command: p.path, APIVersion: execcredential.V1, InteractiveMode: execcredential.Never}
+		return execcredential.ExecConfig{Command: p.path, APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever}
 	}
 	good := answer(execcredential.V1, execcredential.Kind, map[string]any{"token": "good"})
 	many := func(client *http.Client, n int) {
@@ -91,7 +92,7 @@ func TestImprovements(t *testing.T) {
 	})
 	t.Run("ECR-13 an answer that has expired is not asked for anew by every request", func(t *testing.T) {
 		p := newPlugin(t, "", answer(execcredential.V1, execcredential.Kind, map[string]any{"token": "good", "expirationTimestamp": "2020-01-01T00:00:00Z"}))
-		ours, theirs := both(t, config(p), transport.Options{Backoff: execcredential.Backoff{Base: time.Minute}})
+		ours, theirs := both(t, config(p), transport.Options{Backoff: transport.Backoff{Base: time.Minute}})
 		many(ours, 10)
 		ourRuns := p.runs()
 		many(theirs, 10)
@@ -101,7 +102,7 @@ func TestImprovements(t *testing.T) {
 	})
 	t.Run("ECR-9 sustained 401s do not run the plugin for every request", func(t *testing.T) {
 		p := newPlugin(t, "", answer(execcredential.V1, execcredential.Kind, map[string]any{"token": "bad"}))
-		ours, theirs := both(t, config(p), transport.Options{Backoff: execcredential.Backoff{Base: time.Minute}})
+		ours, theirs := both(t, config(p), transport.Options{Backoff: transport.Backoff{Base: time.Minute}})
 		many(ours, 30)
 		ourRuns := p.runs()
 		many(theirs, 30)
@@ -188,18 +189,18 @@ printf '%s' '`+good+`'; exit 0`, revoked)
 		}
 	})
 	t.Run("ECR-12 a plugin that is missing by path gives its install hint too", func(t *testing.T) {
-		missing := execcredential.ExecConfig{Command: "/nonexistent/plugin", APIVersion: execcredential.V1, InteractiveMode: execcredential.Never, InstallHint: "brew install it"}
+		missing := execcredential.ExecConfig{Command: "/nonexistent/plugin", APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever, InstallHint: "brew install it"}
 		ours, theirs := both(t, missing, transport.Options{})
 		_, ourErr := ours.Get(server.URL)
 		_, theirErr := theirs.Get(server.URL)
-		if !errors.Is(ourErr, transport.ErrNotFound) || !strings.Contains(ourErr.Error(), "brew") || strings.Contains(theirErr.Error(), "brew") {
+		if !errors.Is(ourErr, pluginexec.ErrNotFound) || !strings.Contains(ourErr.Error(), "brew") || strings.Contains(theirErr.Error(), "brew") {
 			t.Errorf("errors = %v; client-go's %v", ourErr, theirErr)
 		}
 	})
 	t.Run("ECR-25 output is bounded", func(t *testing.T) {
 		p := newPlugin(t, "head -c 3000000 /dev/zero | tr '\\0' ' '", good)
 		ours, theirs := both(t, config(p), transport.Options{})
-		var large *transport.OutputTooLargeError
+		var large *pluginexec.OutputTooLargeError
 		if _, err := ours.Get(server.URL); !errors.As(err, &large) {
 			t.Errorf("Get = %v, want *OutputTooLargeError", err)
 		}

@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "pluginsdk":
-		pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
+		os.Exit(pluginsdk.Main(func(context.Context, pluginsdk.Request) (execcredential.Status, error) {
 			return execcredential.Status{Token: redact.New("good")}, nil
-		}, pluginsdk.Options{})
+		}, pluginsdk.Options{}))
 	case "client-go":
 		clientGoPlugin()
 	}

@@ -33,14 +33,14 @@ func main() {
 	service := flag.String("service", "", "URL of the login service")
 	user := flag.String("user", "", "who logs in")
 	kind := flag.String("kind", string(login.Certificate), "what to log in with: certificate or token")
-	cache := flag.String("cache", "", "folder that keeps credentials for other processes; none without")
+	cache := flag.String("cache", "", "directory that keeps credentials for other processes; none without")
 	flag.Parse()
 	usable := *service != "" && *user != "" && login.Kind(*kind).Known()
 	options := pluginsdk.Options{CacheKey: strings.Join([]string{*service, *user, *kind}, " ")}
 	if *cache != "" {
 		options.Cache = &pluginsdk.Cache{Dir: *cache}
 	}
-	pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
+	os.Exit(pluginsdk.Main(func(ctx context.Context, request pluginsdk.Request) (execcredential.Status, error) {
 		switch {
 		case !usable:
 			return execcredential.Status{}, errFlags
@@ -53,7 +53,7 @@ func main() {
 		}
 		return login.Do(ctx, *service, request.Cluster.CertificateAuthorityData,
 			login.Request{User: *user, Password: secret, Kind: login.Kind(*kind)})
-	}, options)
+	}, options))
 }
 
 // ask returns the password. Standard output carries the answer, so a person is asked on standard error.

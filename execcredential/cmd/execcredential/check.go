@@ -44,7 +44,7 @@ func check(ctx context.Context, out io.Writer, args, versions []string, limits l
 	}
 	faulty := false
 	for _, version := range versions {
-		config := execcredential.ExecConfig{Command: path, Args: args[1:], APIVersion: version, InteractiveMode: execcredential.Never}
+		config := execcredential.ExecConfig{Command: path, Args: redact.Texts(args[1:]...), APIVersion: version, InteractiveMode: execcredential.InteractiveNever}
 		if err := config.Validate(); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func checkVersion(ctx context.Context, config execcredential.ExecConfig, limits 
 		return []string{text(err)}
 	}
 	result, err := pluginexec.Run(ctx, pluginexec.Command{
-		Path: config.Command, Args: redact.Texts(config.Args...), Env: redact.Texts(execcredential.Environ(os.Environ(), config, info)...),
+		Path: config.Command, Args: config.Args, Env: execcredential.Environ(os.Environ(), config, info),
 		Timeout: limits.timeout,
 	})
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 	"github.com/lanyard-dev/lanyard/pluginexec"
-	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // explainOptions are the flags of explain.
@@ -56,23 +55,23 @@ func explain(ctx context.Context, out io.Writer, options explainOptions) error {
 	if err != nil {
 		return err
 	}
-	login, err := config.Login(options.context, options.overrides)
+	resolved, err := config.Resolve(options.context, options.overrides)
 	if err != nil {
 		return err
 	}
-	line(out, "context    %s: cluster %s, user %s", named(login.Context), named(login.ClusterName), named(login.UserName))
-	line(out, "server     %s", named(login.Cluster.Server))
-	if as := login.User.Impersonate; !as.IsZero() {
+	line(out, "context    %s: cluster %s, user %s", named(resolved.Context), named(resolved.ClusterName), named(resolved.UserName))
+	line(out, "server     %s", named(resolved.Cluster.Server))
+	if as := resolved.User.Impersonate; !as.IsZero() {
 		line(out, "acts as    user %q, uid %q, groups %q, %d extra attributes", as.Name, as.UID, as.Groups, len(as.Extra))
 	}
-	line(out, "method     %s", login.Method)
-	if login.NotRun != "" {
-		line(out, "plugin     not run: %s", login.NotRun)
+	line(out, "method     %s", resolved.Method)
+	if resolved.NotRun != "" {
+		line(out, "plugin     not run: %s", resolved.NotRun)
 	}
-	if login.Exec == nil {
+	if resolved.Exec == nil {
 		return nil
 	}
-	return explainPlugin(ctx, out, *login.Exec, &login.Cluster, options)
+	return explainPlugin(ctx, out, *resolved.Exec, &resolved.Cluster, options)
 }
 
 func explainPlugin(ctx context.Context, out io.Writer, exec execcredential.ExecConfig, cluster *execcredential.Cluster, options explainOptions) error {
@@ -91,7 +90,7 @@ func explainPlugin(ctx context.Context, out io.Writer, exec execcredential.ExecC
 		return nil
 	}
 	return report(ctx, out, pluginexec.Command{
-		Path: path, Args: redact.Texts(exec.Args...), Env: redact.Texts(execcredential.Environ(os.Environ(), exec, info)...),
+		Path: path, Args: exec.Args, Env: execcredential.Environ(os.Environ(), exec, info),
 	}, exec.APIVersion, options.limits)
 }
 
@@ -100,7 +99,7 @@ func resolve(out io.Writer, exec execcredential.ExecConfig, allow []string) (str
 	path, err := pluginexec.Lookup(exec.Command)
 	policy := execcredential.Policy{}
 	if len(allow) > 0 {
-		policy = execcredential.Policy{Type: execcredential.Allowlist, Commands: allow}
+		policy = execcredential.Policy{Type: execcredential.PolicyAllowlist, Commands: allow}
 		if err := policy.Validate(); err != nil {
 			return "", err
 		}
@@ -116,15 +115,26 @@ func resolve(out io.Writer, exec execcredential.ExecConfig, allow []string) (str
 		}
 		return "", err
 	}
-	line(out, "command    %s %q", named(path), exec.Args)
+	line(out, "command    %s%s", named(path), counted(len(exec.Args)))
 	return path, nil
+}
+
+// counted says how many arguments there are, and none of them: some plugins take a password as one.
+func counted(args int) string {
+	switch args {
+	case 0:
+		return ""
+	case 1:
+		return ", 1 argument"
+	}
+	return fmt.Sprintf(", %d arguments", args)
 }
 
 func modeText(mode execcredential.InteractiveMode) string {
 	switch mode {
-	case execcredential.Always:
+	case execcredential.InteractiveAlways:
 		return "is run with a terminal as standard input only"
-	case execcredential.IfAvailable:
+	case execcredential.InteractiveIfAvailable:
 		return "gets standard input when that is a terminal that nobody else reads"
 	}
 	return "never gets standard input"
@@ -152,7 +162,7 @@ func explainEnvironment(out io.Writer, exec execcredential.ExecConfig, info stri
 		line(out, "env        %s", name)
 	}
 	cluster := "without cluster information"
-	if exec.ProvideClusterInfo && execcredential.HasCluster(exec.APIVersion) {
+	if object, err := execcredential.Parse([]byte(info)); err == nil && object.Spec.Cluster != nil {
 		cluster = "with cluster information"
 	}
 	line(out, "env        adds %s, %d bytes, %s", execcredential.InfoEnv, len(info), cluster)

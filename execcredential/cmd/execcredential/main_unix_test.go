@@ -48,8 +48,8 @@ users:
 - name: u
   user:
     %s
-    exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, args: [login], interactiveMode: Never, provideClusterInfo: true, installHint: "brew \x1b[31m it", env: [{name: SECRET, value: %s}]}
-`, more, command, sesame), 0o600)
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: %q, args: [login, --password=%s], interactiveMode: Never, provideClusterInfo: true, installHint: "brew \x1b[31m it", env: [{name: SECRET, value: %s}]}
+`, more, command, sesame, sesame), 0o600)
 }
 
 const tokenAnswer = `{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"` + sesame + `","expirationTimestamp":"2999-01-01T00:00:00Z"}}`
@@ -61,8 +61,8 @@ func TestExplain(t *testing.T) {
 		want                []string
 		fails               bool
 	}{
-		{"ECR-28 a good plugin: path, masked environment, redacted answer, expiry", plugin(t, "echo hello >&2; echo '"+tokenAnswer+"'"), "", []string{"--run"}, []string{
-			"method     exec", "plugin [\"login\"]", "env        adds SECRET=[redacted]", "with cluster information", "stderr     \"hello\"", "exit       0", "token=[redacted]", "client     keeps it for",
+		{"MOD-9 ECR-28 a good plugin: path, number of arguments, masked environment, redacted answer, expiry", plugin(t, "echo hello >&2; echo '"+tokenAnswer+"'"), "", []string{"--run"}, []string{
+			"method     exec", "plugin, 2 arguments\n", "env        adds SECRET=[redacted]", "with cluster information", "stderr     \"hello\"", "exit       0", "token=[redacted]", "client     keeps it for",
 		}, false},
 		{"without --run nothing runs", plugin(t, "touch /nonexistent/marker"), "", nil, []string{"not asked for"}, false},
 		{"a plugin that fails: exit code and standard error", plugin(t, "echo why >&2; exit 5"), "", []string{"--run"}, []string{"stderr     \"why\"", "exited with code 5"}, true},

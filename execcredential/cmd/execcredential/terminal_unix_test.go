@@ -140,7 +140,7 @@ func TestTerminal(t *testing.T) {
 		"ECR-28 a command that is there":        {with("COMMAND", in), shown},
 		"ECR-28 a command that fails":           {with("COMMAND", in, "--run"), "exited with code 3"},
 		"ECR-28 an argument":                    {append(with("ARG", hostile, "--allow"), "/nonexistent/plugin"), "no such executable"},
-		"ECR-28 an argument of a command":       {[]string{"explain", "--kubeconfig", hostileKubeconfig(t, map[string]string{"ARG": hostile, "COMMAND": in})}, shown},
+		"ECR-28 an argument of a command":       {[]string{"explain", "--kubeconfig", hostileKubeconfig(t, map[string]string{"ARG": hostile, "COMMAND": in})}, ", 1 argument\n"},
 		"ECR-28 a version":                      {with("VERSION", hostile), shown},
 		"ECR-28 an interactive mode":            {with("MODE", hostile), shown},
 		"ECR-12 an install hint":                {with("HINT", hostile), shown},

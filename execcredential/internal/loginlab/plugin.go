@@ -32,7 +32,7 @@ func NewPlugin(t testing.TB, body string) *Plugin {
 
 // Config returns a configuration that runs the plugin, of version V1 and mode Never.
 func (p *Plugin) Config() execcredential.ExecConfig {
-	return execcredential.ExecConfig{Command: p.Path, APIVersion: execcredential.V1, InteractiveMode: execcredential.Never}
+	return execcredential.ExecConfig{Command: p.Path, APIVersion: execcredential.V1, InteractiveMode: execcredential.InteractiveNever}
 }
 
 // Answer makes text the next answer, in one step.

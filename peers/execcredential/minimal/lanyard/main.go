@@ -21,7 +21,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	login, err := config.Login("", kubeconfig.Overrides{})
+	resolved, err := config.Resolve("", kubeconfig.Overrides{})
 	if err != nil {
 		return err
 	}
@@ -30,11 +30,11 @@ func run() error {
 		return err
 	}
 	defer pool.Close()
-	client, err := pool.Client(*login.Exec, login.Cluster)
+	client, err := pool.Client(*resolved.Exec, resolved.Cluster)
 	if err != nil {
 		return err
 	}
-	response, err := client.Get(login.Cluster.Server + "/version")
+	response, err := client.Get(resolved.Cluster.Server + "/version")
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package execcredential
+package transport
 
 import "time"
 
@@ -18,7 +18,7 @@ type Backoff struct {
 }
 
 // Delay returns the pause after that many failures in a row: Base doubled for each after the first, at most Max, less up to
-// half of it by jitter in [0, 1), so that many clients of one failed service do not return at once. No failure is no pause.
+// half of it by jitter in [0, 1), so that many clients of one failed service do not return at once. It is 0 when failures is 0.
 func (b Backoff) Delay(failures int, jitter float64) time.Duration {
 	if failures <= 0 {
 		return 0

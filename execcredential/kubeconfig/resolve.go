@@ -1,13 +1,13 @@
 package kubeconfig
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
 
 	"github.com/lanyard-dev/lanyard/execcredential"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Method is how a user logs in.
@@ -15,16 +15,16 @@ type Method string
 
 // The methods, in the order in which they win. A static one keeps the plugin from running.
 const (
-	// Token is a static token, or a file that holds one.
-	Token Method = "token"
-	// Basic is a name and password.
-	Basic Method = "basic"
-	// Certificate is a static client certificate.
-	Certificate Method = "client-certificate"
-	// Exec is a credential plugin.
-	Exec Method = "exec"
-	// None is anonymous.
-	None Method = "none"
+	// MethodToken is a static token, or a file that holds one.
+	MethodToken Method = "token"
+	// MethodBasic is a name and password.
+	MethodBasic Method = "basic"
+	// MethodCertificate is a static client certificate.
+	MethodCertificate Method = "client-certificate"
+	// MethodExec is a credential plugin.
+	MethodExec Method = "exec"
+	// MethodNone is anonymous.
+	MethodNone Method = "none"
 )
 
 // Overrides are what flags and environment change about the cluster. Zero fields change nothing.
@@ -37,14 +37,14 @@ type Overrides struct {
 	InsecureSkipTLSVerify bool
 	// CertificateAuthority is a file that replaces the certificate authority and asks for a check.
 	CertificateAuthority string
-	// ProxyURL replaces the proxy.
-	ProxyURL string
+	// ProxyURL replaces the proxy. It is not shown, because it may contain a password.
+	ProxyURL redact.Text
 	// DisableCompression asks for responses without gzip.
 	DisableCompression bool
 }
 
-// Login is one context, resolved: where to go and how to log in.
-type Login struct {
+// Resolved is one context, resolved: where to go and how to log in. Printing, encoding and logging it show no secret.
+type Resolved struct {
 	// Context, ClusterName, UserName and Namespace are the names that were chosen.
 	Context, ClusterName, UserName, Namespace string
 	// Cluster is what the client will use and what a plugin is told: overrides applied, certificate authority inlined,
@@ -52,7 +52,7 @@ type Login struct {
 	Cluster execcredential.Cluster
 	// Method is how the client logs in.
 	Method Method
-	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is Exec; else
+	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is MethodExec; else
 	// nil.
 	Exec *execcredential.ExecConfig
 	// User is the user's entry, for the static methods. A client of those has to act as User.Impersonate.
@@ -62,21 +62,21 @@ type Login struct {
 }
 
 // String names the context, the server and the method, with control characters spelled out.
-func (l *Login) String() string {
-	return fmt.Sprintf("login to %q (%q) by %s", l.Context, l.Cluster.Server, l.Method)
+func (r *Resolved) String() string {
+	return fmt.Sprintf("login to %q (%q) by %s", r.Context, r.Cluster.Server, r.Method)
 }
 
 // LogValue returns String.
-func (l *Login) LogValue() slog.Value { return slog.StringValue(l.String()) }
+func (r *Resolved) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// Login resolves a context; the empty name is the current one.
+// Resolve resolves a context; the empty name is the current one.
 //
 // A static token, name and password, or client certificate wins over exec, as in client-go. With a server that is not
 // https no user's credential is used at all. Errors: *[EntryError] with [ErrNoEntry], [ErrNoServer], [ErrAmbiguous],
 // [ErrNoKey], [ErrAuthProvider], [execcredential.ErrAuthProvider], the faults of [execcredential.ExecConfig.Validate]
 // and [execcredential.Impersonation.Validate], or a proxy URL that does not parse; *[FileError] for a certificate
 // authority file.
-func (c *Config) Login(context string, overrides Overrides) (*Login, error) {
+func (c *Config) Resolve(context string, overrides Overrides) (*Resolved, error) {
 	if context == "" {
 		context = c.CurrentContext
 	}
@@ -84,11 +84,11 @@ func (c *Config) Login(context string, overrides Overrides) (*Login, error) {
 	if err != nil {
 		return nil, err
 	}
-	login := &Login{Context: context, ClusterName: chosen.Cluster, UserName: chosen.User, Namespace: chosen.Namespace}
-	if err := c.resolveCluster(login, overrides); err != nil {
+	resolved := &Resolved{Context: context, ClusterName: chosen.Cluster, UserName: chosen.User, Namespace: chosen.Namespace}
+	if err := c.resolveCluster(resolved, overrides); err != nil {
 		return nil, err
 	}
-	return login, c.resolveUser(login)
+	return resolved, c.resolveUser(resolved)
 }
 
 func (c *Config) context(name string) (Context, error) {
@@ -100,28 +100,28 @@ func (c *Config) context(name string) (Context, error) {
 	return Context{}, &EntryError{List: "contexts", Name: name, Err: ErrNoEntry}
 }
 
-func (c *Config) resolveCluster(login *Login, overrides Overrides) error {
+func (c *Config) resolveCluster(resolved *Resolved, overrides Overrides) error {
 	var entry *Cluster
 	for i := range c.Clusters {
-		if c.Clusters[i].Name == login.ClusterName {
+		if c.Clusters[i].Name == resolved.ClusterName {
 			entry = &c.Clusters[i].Cluster
 		}
 	}
 	if entry == nil {
-		return &EntryError{List: "clusters", Name: login.ClusterName, Err: ErrNoEntry}
+		return &EntryError{List: "clusters", Name: resolved.ClusterName, Err: ErrNoEntry}
 	}
 	cluster := overrides.apply(*entry)
 	if cluster.Server == "" {
-		return &EntryError{List: "clusters", Name: login.ClusterName, Err: ErrNoServer}
+		return &EntryError{List: "clusters", Name: resolved.ClusterName, Err: ErrNoServer}
 	}
-	if _, err := url.Parse(cluster.ProxyURL); err != nil {
-		return &EntryError{List: "clusters", Name: login.ClusterName, Err: &SyntaxError{Reason: "proxy-url is not a URL"}}
+	if _, err := url.Parse(cluster.ProxyURL.Reveal()); err != nil {
+		return &EntryError{List: "clusters", Name: resolved.ClusterName, Err: &SyntaxError{Reason: "proxy-url is not a URL"}}
 	}
 	authority, err := cluster.authority()
 	if err != nil {
 		return err
 	}
-	login.Cluster = execcredential.Cluster{
+	resolved.Cluster = execcredential.Cluster{
 		Server: cluster.Server, TLSServerName: cluster.TLSServerName, InsecureSkipTLSVerify: cluster.InsecureSkipTLSVerify,
 		CertificateAuthorityData: authority, ProxyURL: cluster.ProxyURL, DisableCompression: cluster.DisableCompression,
 		Config: extension(cluster.Extensions),
@@ -140,7 +140,7 @@ func (o Overrides) apply(cluster Cluster) Cluster {
 	if o.Server != "" {
 		cluster.Server = o.Server
 	}
-	if o.ProxyURL != "" {
+	if !o.ProxyURL.IsEmpty() {
 		cluster.ProxyURL = o.ProxyURL
 	}
 	cluster.DisableCompression = cluster.DisableCompression || o.DisableCompression
@@ -164,11 +164,11 @@ func (c Cluster) authority() ([]byte, error) {
 	return data, nil
 }
 
-func extension(extensions []Extension) json.RawMessage {
+func extension(extensions []Extension) redact.Bytes {
 	for _, entry := range extensions {
 		if entry.Name == execcredential.ExtensionName {
 			return entry.Extension
 		}
 	}
-	return nil
+	return redact.Bytes{}
 }
