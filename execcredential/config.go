@@ -3,7 +3,6 @@ package execcredential
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strconv"
 
@@ -64,9 +63,6 @@ func (c ExecConfig) String() string {
 		c.Command, len(c.Args), c.Env, c.APIVersion, c.InstallHint, c.ProvideClusterInfo, c.InteractiveMode,
 		c.Policy, c.StdinUnavailable, c.StdinUnavailableMessage, c.Impersonate)
 }
-
-// LogValue returns String.
-func (c ExecConfig) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // InteractiveMode is the contract between a plugin and standard input.
 type InteractiveMode string
@@ -129,6 +125,6 @@ func (c ExecConfig) Clone() ExecConfig {
 	c.Args = slices.Clone(c.Args)
 	c.Env = slices.Clone(c.Env)
 	c.Policy.Commands = slices.Clone(c.Policy.Commands)
-	c.Impersonate = c.Impersonate.Clone()
+	c.Impersonate = c.Impersonate.clone()
 	return c
 }

@@ -31,8 +31,7 @@ func (i Impersonation) Validate() error {
 	return nil
 }
 
-// Clone returns a copy that shares no slice and no map with i.
-func (i Impersonation) Clone() Impersonation {
+func (i Impersonation) clone() Impersonation {
 	i.Groups = slices.Clone(i.Groups)
 	i.Extra = maps.Clone(i.Extra)
 	for name, values := range i.Extra {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lanyard-dev/lanyard/execcredential"
 	"github.com/lanyard-dev/lanyard/execcredential/internal/loginlab"
 	"github.com/lanyard-dev/lanyard/execcredential/transport"
 )
@@ -53,22 +52,5 @@ func TestProactiveRefresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "third run", func() bool { return plugin.Runs() >= 3 })
-	})
-	t.Run("ECR-20 without the option nothing runs by itself, and a plugin that is always interactive never does", func(t *testing.T) {
-		for _, options := range []transport.Options{{}, {Proactive: true}} {
-			plugin := loginlab.NewPlugin(t, "")
-			plugin.Status("t", "", "", time.Now().Add(20*time.Millisecond))
-			config := plugin.Config()
-			if options.Proactive {
-				config.InteractiveMode = execcredential.InteractiveAlways
-			}
-			source := newSource(t, newPool(t, options), config)
-			_, _ = source.Credential(t.Context())
-			before := plugin.Runs()
-			time.Sleep(200 * time.Millisecond) // long past the expiry: a refresh would have come
-			if plugin.Runs() != before {
-				t.Errorf("runs = %d, want %d", plugin.Runs(), before)
-			}
-		}
 	})
 }
