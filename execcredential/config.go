@@ -10,12 +10,13 @@ import (
 )
 
 // ExecConfig is the exec section of a kubeconfig's user: which program to run, and how (KEP-541, Provider
-// configuration). Printing, encoding and logging it show no argument and no environment value; package kubeconfig writes them to a
-// file, and [Environ] and the runner of plugins pass them on.
+// configuration). Printing, encoding and logging it show no argument and no environment value; package kubeconfig
+// writes them to a file, and [Environ] and the runner of plugins pass them on.
 type ExecConfig struct {
 	// Command is the program: a path, or a name to look up on PATH. Required.
 	Command string
-	// Args are passed as they are: no shell, no expansion. They are not shown, because some plugins take a password or a token as one.
+	// Args are passed as they are: no shell, no expansion. They are not shown, because some plugins take a password or a
+	// token as one.
 	Args []redact.Text
 	// Env are entries for the plugin's environment, over the client's own. Later entries win.
 	Env []EnvVar

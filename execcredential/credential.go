@@ -20,8 +20,9 @@ type Credential struct {
 // ParseAnswer reads a plugin's standard output and checks it against the configured version.
 //
 // The output is JSON or YAML; unknown fields are ignored and a missing kind is taken as right, as client-go has both.
-// Errors, in the order of the checks, none of which repeats the output: *[DecodeError]; *[KindError]; *[VersionError] when the version
-// is not want; [ErrNoStatus]; [ErrNoCredential]; [ErrHalfPair], also beside a token; [ErrKeyPair]; [ErrToken].
+// Errors, in the order of the checks, none of which repeats the output: *[DecodeError]; *[KindError]; *[VersionError]
+// when the version is not want; [ErrNoStatus]; [ErrNoCredential]; [ErrHalfPair], also beside a token; [ErrKeyPair];
+// [ErrToken].
 func ParseAnswer(output []byte, want string) (*Credential, error) {
 	wire, err := decode(output)
 	if err != nil {
@@ -78,7 +79,8 @@ func validHeader(text string) bool {
 // Token returns the bearer token; it is empty when the answer had none.
 func (c *Credential) Token() redact.Text { return c.token }
 
-// Certificate returns the client certificate with its key, nil when the answer had none. The caller must not change it. Leaf is set.
+// Certificate returns the client certificate with its key, nil when the answer had none. The caller must not change it.
+// Leaf is set.
 func (c *Credential) Certificate() *tls.Certificate { return c.certificate }
 
 // Expires returns the expiration timestamp; the zero time is never.

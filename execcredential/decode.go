@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Parse reads an ExecCredential of any known version, as a plugin finds it in [InfoEnv]: JSON or YAML, unknown fields ignored,
-// field names matched by case. This is the reading half of the KEP's LoadExecCredential; the module restconfig adds the
-// rest.Config.
+// Parse reads an ExecCredential of any known version, as a plugin finds it in [InfoEnv]: JSON or YAML, unknown fields
+// ignored, field names matched by case. This is the reading half of the KEP's LoadExecCredential; the module restconfig
+// adds the rest.Config.
 //
-// Errors: *[DecodeError] when data is no such object, *[KindError] for another kind or group, *[VersionError] for an unknown
-// version of the group.
+// Errors: *[DecodeError] when data is not such an object, *[KindError] for another kind or group, *[VersionError] for
+// an unknown version of the group.
 func Parse(data []byte) (*ExecCredential, error) {
 	wire, err := decode(data)
 	if err != nil {

@@ -16,7 +16,7 @@ var (
 	// ErrKeyPair is the condition of a certificate and key that are not PEM or do not belong together.
 	ErrKeyPair = errors.New("answer's certificate and key are not a pair")
 	// ErrToken is the condition of a token that cannot be a header value, such as one that ends in a line feed.
-	ErrToken = errors.New("answer's token holds a control character")
+	ErrToken = errors.New("answer's token contains a control character")
 	// ErrAuthProvider is the condition of a user entry with both an exec plugin and the removed auth-provider.
 	ErrAuthProvider = errors.New("auth-provider cannot be combined with exec")
 	// ErrNotPermitted is the condition of a command that the plugin policy does not let run.

@@ -8,11 +8,11 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// Info returns the value of [InfoEnv] for one run: the ExecCredential with its spec, as JSON and a line feed, byte for byte
-// what client-go sends. The proxy's URL and the cluster's Config are in clear.
+// Info returns the value of [InfoEnv] for one run: the ExecCredential with its spec, as JSON and a line feed, byte for
+// byte what client-go sends. The proxy's URL and the cluster's Config are in clear.
 //
-// Cluster is left out unless config asks for it and its version has the field. Interactive says whether standard input is
-// handed over. The error is encoding/json's when cluster.Config is not a JSON value.
+// Cluster is left out unless config asks for it and its version has the field. Interactive says whether standard input
+// is handed over. The error is encoding/json's when cluster.Config is not a JSON value.
 func Info(config ExecConfig, cluster *Cluster, interactive bool) (string, error) {
 	object := wireObject{Kind: Kind, APIVersion: config.APIVersion, Spec: wireSpec{Interactive: interactive}}
 	if config.ProvideClusterInfo && hasCluster(config.APIVersion) {
@@ -21,9 +21,9 @@ func Info(config ExecConfig, cluster *Cluster, interactive bool) (string, error)
 	return encode(object)
 }
 
-// Environ returns the plugin's environment as NAME=VALUE: host, then the configured entries, then [InfoEnv]. Of entries with one
-// name the last counts, so a configured entry overrides the host's and none overrides info (KEP-541, Provider input format). The
-// result is new.
+// Environ returns the plugin's environment as NAME=VALUE: host, then the configured entries, then [InfoEnv]. Of entries
+// with one name the last counts, so a configured entry overrides the host's and none overrides info (KEP-541, Provider
+// input format). The result is new.
 func Environ(host []string, config ExecConfig, info string) []redact.Text {
 	environ := make([]string, 0, len(host)+len(config.Env)+1)
 	environ = append(environ, host...)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Impersonation is whom a client acts as: the as fields of a kubeconfig's user. The zero value is nobody but the user.
+// Impersonation is whom a client acts as: the as fields of a kubeconfig's user. The zero value impersonates nobody.
 type Impersonation struct {
 	// Name is the user name to act as. Required when another field is set.
 	Name string

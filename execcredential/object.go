@@ -7,8 +7,8 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// ExecCredential is the object that travels both ways: with Spec to the plugin, with Status back. [Parse] reads it; [Info] and
-// [EncodeAnswer] write the two that travel. Printing, encoding and logging it show no secret.
+// ExecCredential is the object that travels both ways: with Spec to the plugin, with Status back. [Parse] reads it;
+// [Info] and [EncodeAnswer] write the two that travel. Printing, encoding and logging it show no secret.
 type ExecCredential struct {
 	Kind       string
 	APIVersion string
@@ -25,9 +25,9 @@ type Spec struct {
 	Interactive bool
 }
 
-// Cluster is what a plugin needs to reach the cluster that the client talks to: a kubeconfig's cluster, without the file form of
-// the certificate authority, whose content travels as bytes (KEP-541, Provider input format). DisableCompression is in the
-// published API, not in the KEP's text.
+// Cluster is what a plugin needs to reach the cluster that the client talks to: a kubeconfig's cluster, without the
+// file form of the certificate authority, whose content travels as bytes (KEP-541, Provider input format).
+// DisableCompression is in the published API, not in the KEP's text.
 type Cluster struct {
 	// Server is the address of the cluster, https://host:port.
 	Server string
@@ -37,12 +37,13 @@ type Cluster struct {
 	InsecureSkipTLSVerify bool
 	// CertificateAuthorityData contains PEM certificates; empty is the system's roots.
 	CertificateAuthorityData []byte
-	// ProxyURL is the proxy for all requests to the cluster; empty is none. It is not shown, because it may contain a password.
+	// ProxyURL is the proxy for all requests to the cluster; empty is none. It is not shown, because it may contain a
+	// password.
 	ProxyURL redact.Text
 	// DisableCompression asks for responses without gzip.
 	DisableCompression bool
-	// Config is the JSON value of the cluster extension [ExtensionName], passed on unchanged; empty is sent as null. It is the
-	// plugin's own configuration and not shown, because it may contain anything.
+	// Config is the JSON value of the cluster extension [ExtensionName], passed on unchanged; empty is sent as null. It is
+	// the plugin's own configuration and not shown, because it may contain anything.
 	Config redact.Bytes
 }
 
@@ -58,7 +59,8 @@ type Status struct {
 	ClientKeyData redact.Text
 }
 
-// wireObject is ExecCredential on the wire, with every field, so that a wrong type anywhere is an error as in client-go.
+// wireObject is ExecCredential on the wire, with every field, so that a wrong type anywhere is an error as in
+// client-go.
 type wireObject struct {
 	Kind       string      `json:"kind,omitempty"`
 	APIVersion string      `json:"apiVersion,omitempty"`

@@ -19,16 +19,18 @@ const (
 	PolicyAllowlist PolicyType = "Allowlist"
 )
 
-// Policy is the user's defence against a kubeconfig from somebody else. The zero value allows everything, as kubectl does.
+// Policy is the user's defence against a kubeconfig from somebody else. The zero value allows everything, as kubectl
+// does.
 type Policy struct {
 	// Type is PolicyAllowAll when empty.
 	Type PolicyType
-	// Commands are the permitted commands of a PolicyAllowlist, each a clean path or a bare name. It must be nil for the other types.
+	// Commands are the permitted commands of a PolicyAllowlist, each a clean path or a bare name. It must be nil for the
+	// other types.
 	Commands []string
 }
 
-// Validate returns every fault, joined, each a *[FieldError]; nil when there is none. A security knob that is half set is
-// a fault, not a default.
+// Validate returns every fault, joined, each a *[FieldError]; nil when there is none. A security knob that is half set
+// is a fault, not a default.
 func (p Policy) Validate() error { return errors.Join(p.faults()...) }
 
 func (p Policy) faults() []error {
@@ -59,8 +61,8 @@ func (p Policy) faults() []error {
 
 // Check returns nil when the policy lets command run as the file path, else a *[PolicyError].
 //
-// An entry matches when it is command itself, or path, or when lookup resolves it to path. So a bare name in the
-// list permits one file, the one it would run, and no other file of that name. Symbolic links are not followed and content
+// An entry matches when it is command itself, or path, or when lookup resolves it to path. So a bare name in the list
+// permits one file, the one it would run, and no other file of that name. Symbolic links are not followed and content
 // is not checked.
 func (p Policy) Check(command, path string, lookup func(string) (string, error)) error {
 	switch p.Type {

@@ -6,8 +6,8 @@ import (
 )
 
 // Config is the content of a kubeconfig, in the order of the file. Every field that kubectl knows is kept, so that
-// reading and writing loses nothing but comments and keys that kubectl drops as well. Printing, encoding and logging it show no
-// secret; [Config.Encode] writes them.
+// reading and writing loses nothing but comments and keys that kubectl drops as well. Printing, encoding and logging it
+// show no secret; [Config.Encode] writes them.
 type Config struct {
 	Clusters       []NamedCluster
 	Users          []NamedUser
@@ -37,8 +37,8 @@ type Cluster struct {
 	Extensions         []Extension
 }
 
-// Extension is a named JSON value, which is not shown. The one of a cluster that is named [execcredential.ExtensionName] goes to the
-// plugin.
+// Extension is a named JSON value, which is not shown. The one of a cluster that is named
+// [execcredential.ExtensionName] goes to the plugin.
 type Extension struct {
 	Name      string
 	Extension redact.Bytes

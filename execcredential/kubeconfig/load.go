@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Paths returns the files that kubectl reads without flags: those listed in KUBECONFIG, each once, else ~/.kube/config. It is
-// nil when neither is known.
+// Paths returns the files that kubectl reads without flags: those listed in KUBECONFIG, each once, else ~/.kube/config.
+// It is nil when neither is known.
 func Paths() []string {
 	var paths []string
 	for _, path := range filepath.SplitList(os.Getenv("KUBECONFIG")) {
@@ -27,8 +27,9 @@ func Paths() []string {
 	return []string{filepath.Join(home, ".kube", "config")}
 }
 
-// Load reads the files, makes each one's relative paths absolute and merges them. With several files one that is missing is left out; a single
-// one has to be there. Errors are *[FileError] around those of the file system and of [Parse].
+// Load reads the files, makes each one's relative paths absolute and merges them. With several files one that is
+// missing is left out; a single one has to be there. Errors are *[FileError] around those of the file system and of
+// [Parse].
 func Load(paths ...string) (*Config, error) {
 	var configs []*Config
 	for _, path := range paths {

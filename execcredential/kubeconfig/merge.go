@@ -2,8 +2,8 @@ package kubeconfig
 
 import "slices"
 
-// Merge joins configurations. Of entries with one name the first counts, whole; of current contexts the first that is not
-// empty. Entries keep the order in which they come. The result is new; it shares the entries' slices.
+// Merge joins configurations. Of entries with one name the first counts, whole; of current contexts the first that is
+// not empty. Entries keep the order in which they come. The result is new; it shares the entries' slices.
 func Merge(configs ...*Config) *Config {
 	merged := &Config{}
 	for _, config := range configs {

@@ -14,8 +14,8 @@ import (
 // MaxFileBytes is the largest kubeconfig, and the largest certificate authority file, that is read.
 const MaxFileBytes = 8 << 20 // 8 MiB
 
-// Parse reads a kubeconfig, YAML or JSON. Unknown keys are ignored and keys are matched by case, as kubectl has it. An empty document
-// is an empty configuration. Relative paths stay as they are; [Config.ResolvePaths] makes them absolute.
+// Parse reads a kubeconfig, YAML or JSON. Unknown keys are ignored and keys are case-sensitive, as in kubectl. An empty
+// document is an empty configuration. Relative paths stay as they are; [Config.ResolvePaths] makes them absolute.
 //
 // Errors, none of which repeats the document: [ErrTooLarge]; *[SyntaxError]; *[EntryError] with [ErrDuplicate] for two
 // entries of one name in a list; those of the reader.
@@ -85,6 +85,6 @@ func repeated[E any](entries []E, name func(E) string) (string, bool) {
 	return "", false
 }
 
-// Encode returns the configuration as YAML, with its secrets in clear: it is meant for a file of mode 0600. Parse reads it back.
-// The error is encoding/json's when an extension is not a JSON value.
+// Encode returns the configuration as YAML, with its secrets in clear: it is meant for a file of mode 0600. Parse reads
+// it back. The error is encoding/json's when an extension is not a JSON value.
 func (c *Config) Encode() ([]byte, error) { return yaml.Marshal(c.wire()) }

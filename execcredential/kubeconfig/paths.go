@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ResolvePaths returns a copy whose relative paths are joined to dir, the folder of the file they came from: the certificate
-// authority, client certificate and key, token file, and an exec command that holds the system's path separator. A bare
-// command stays a name for PATH. "~" and "$NAME" are not expanded.
+// ResolvePaths returns a copy whose relative paths are joined to dir, the directory of the file they came from: the
+// certificate authority, client certificate and key, token file, and an exec command that contains the system's path
+// separator. A bare command stays a name for PATH. "~" and "$NAME" are not expanded.
 func (c *Config) ResolvePaths(dir string) *Config {
 	resolved := *c
 	resolved.Clusters = append([]NamedCluster(nil), c.Clusters...)

@@ -15,7 +15,7 @@ type Method string
 
 // The methods, in the order in which they win. A static one keeps the plugin from running.
 const (
-	// MethodToken is a static token, or a file that holds one.
+	// MethodToken is a static token, or a file that contains one.
 	MethodToken Method = "token"
 	// MethodBasic is a name and password.
 	MethodBasic Method = "basic"
@@ -52,8 +52,8 @@ type Resolved struct {
 	Cluster execcredential.Cluster
 	// Method is how the client logs in.
 	Method Method
-	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is MethodExec; else
-	// nil.
+	// Exec is the plugin, with its interactive mode defaulted and the user's impersonation, when Method is MethodExec;
+	// else nil.
 	Exec *execcredential.ExecConfig
 	// User is the user's entry, for the static methods. A client of those has to act as User.Impersonate.
 	User User

@@ -24,22 +24,23 @@ const (
 // ErrCacheDir is the condition of a cache directory that others may read or write.
 var ErrCacheDir = errors.New("cache directory is open to others, want mode 0700")
 
-// Cache keeps answers in files of mode 0600, one for each key, and lets one process at a time log in for a key. It holds secrets
-// on disk: where the platform has a keychain, a provider that uses it needs no Cache.
+// Cache keeps answers in files of mode 0600, one for each key, and lets one process at a time log in for a key. It
+// writes secrets to disk: where the platform has a keychain, a provider that uses it needs no Cache.
 type Cache struct {
 	// Dir is the directory; it is made with mode 0700 when absent.
 	Dir string
-	// Margin is how much of its lifetime an answer must have left; zero is DefaultMargin. An answer without an expiry is not kept.
+	// Margin is how much of its lifetime an answer must have left; zero is DefaultMargin. An answer without an expiry is
+	// not kept.
 	Margin time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Do returns the kept answer for key, or logs in and keeps the answer. Processes that ask for one key wait for each other: the lock is the operating
-// system's and ends with its holder, so one that crashed blocks nobody.
+// Do returns the kept answer for key, or logs in and keeps the answer. Processes that ask for one key wait for each
+// other: the lock is the operating system's and ends with its holder, so a process that crashed blocks no other.
 //
-// A file that is damaged, too large or open to others counts as absent; an answer that cannot be kept is still given. Errors: [ErrCacheDir]; the context's error while
-// waiting; those of login and of the file system.
+// A file that is damaged, too large or open to others counts as absent; an answer that cannot be kept is still given.
+// Errors: [ErrCacheDir]; the context's error while waiting; those of login and of the file system.
 func (c *Cache) Do(ctx context.Context, key string, login func(context.Context) (execcredential.Status, error)) (execcredential.Status, error) {
 	if err := c.prepare(); err != nil {
 		return execcredential.Status{}, err
@@ -136,8 +137,8 @@ func (c *Cache) margin() time.Duration {
 	return DefaultMargin
 }
 
-// decodeCacheFile reads the content of a cache file: an answer of version V1 that a client would take. Errors are those of
-// [execcredential.Parse], [execcredential.ErrNoStatus] and [execcredential.NewCredential].
+// decodeCacheFile reads the content of a cache file: an answer of version V1 that a client would take. Errors are those
+// of [execcredential.Parse], [execcredential.ErrNoStatus] and [execcredential.NewCredential].
 func decodeCacheFile(data []byte) (execcredential.Status, error) {
 	object, err := execcredential.Parse(data)
 	switch {

@@ -6,6 +6,6 @@
 //		}, pluginsdk.Options{}))
 //	}
 //
-// [Main] reads KUBERNETES_EXEC_INFO, calls the function, and answers in the version that it was asked in. With a [Cache], parallel
-// clients share one login across processes: a client's own cache ends with the client.
+// [Main] reads KUBERNETES_EXEC_INFO, calls the function, and answers in the version that it was asked in. With a
+// [Cache], parallel clients share one login across processes: a client's own cache ends with the client.
 package pluginsdk

@@ -33,8 +33,8 @@ const (
 	lastWait  = 100 * time.Millisecond
 )
 
-// lock takes the lock on a file, which is made when absent and stays. It asks again and again, because no system has a wait for
-// a file lock that a context can end.
+// lock takes the lock on a file, which is made when absent and stays. It asks again and again, because no system has a
+// wait for a file lock that a context can end.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

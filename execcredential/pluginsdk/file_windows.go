@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// private accepts every file: access is the business of the folder's ACL here, and a user's profile is private.
+// private accepts every file: on Windows the directory's ACL decides who has access, and a user's profile is private.
 func private(fs.FileInfo) bool { return true }
 
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")

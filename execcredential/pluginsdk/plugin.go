@@ -25,24 +25,24 @@ type Request struct {
 	Interactive bool
 }
 
-// Provider is a plugin's own part: from a request to a credential. It may prompt on standard error and, when the request is interactive,
-// read standard input. It must not write to standard output, which carries the answer.
+// Provider is a plugin's own part: from a request to a credential. It may prompt on standard error and, when the
+// request is interactive, read standard input. It must not write to standard output, which carries the answer.
 type Provider func(ctx context.Context, request Request) (execcredential.Status, error)
 
 // Options are the settings of a plugin. The zero value has no cache and wants KUBERNETES_EXEC_INFO.
 type Options struct {
 	// Cache, when set, keeps answers between runs, under CacheKey.
 	Cache *Cache
-	// CacheKey names what an answer depends on besides the cluster information and the version: the user, the audience, the provider. It
-	// becomes part of a digest.
+	// CacheKey names what an answer depends on besides the cluster information and the version: the user, the audience,
+	// the provider. It becomes part of a digest.
 	CacheKey string
 	// DefaultVersion is the version to answer in when KUBERNETES_EXEC_INFO is absent, for a person who tries the plugin by
 	// hand; empty makes that an error.
 	DefaultVersion string
 }
 
-// Main runs the plugin and returns the exit code for os.Exit: 0 after an answer on standard output, 1 after an error on standard
-// error. A signal to interrupt or terminate ends the provider's context.
+// Main runs the plugin and returns the exit code for os.Exit: 0 after an answer on standard output, 1 after an error on
+// standard error. A signal to interrupt or terminate ends the provider's context.
 func Main(provider Provider, options Options) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -53,11 +53,11 @@ func Main(provider Provider, options Options) int {
 	return 0
 }
 
-// Run answers one request. Info is the value of KUBERNETES_EXEC_INFO. Nothing is written unless the answer is complete and
-// passes the checks of a client.
+// Run answers one request. Info is the value of KUBERNETES_EXEC_INFO. Nothing is written unless the answer is complete
+// and passes the checks of a client.
 //
-// Errors: [ErrNoInfo]; those of [execcredential.Parse] and of the provider; those of [execcredential.NewCredential] for an answer that no client would
-// take; those of the cache and of out.
+// Errors: [ErrNoInfo]; those of [execcredential.Parse] and of the provider; those of [execcredential.NewCredential] for
+// an answer that no client would take; those of the cache and of out.
 func Run(ctx context.Context, info string, out io.Writer, provider Provider, options Options) error {
 	request, err := readOrDefault(info, options.DefaultVersion)
 	if err != nil {

@@ -33,8 +33,8 @@ func FromExecConfig(config *clientcmdapi.ExecConfig) (execcredential.ExecConfig,
 	return converted, extension, nil
 }
 
-// ToExecConfig returns the configuration of a plugin for client-go, arguments and environment values in clear, and its Impersonate, which belongs in the
-// rest.Config's field of that name. The slices and maps are copied.
+// ToExecConfig returns the configuration of a plugin for client-go, arguments and environment values in clear, and its
+// Impersonate, which belongs in the rest.Config's field of that name. The slices and maps are copied.
 func ToExecConfig(config execcredential.ExecConfig) (*clientcmdapi.ExecConfig, rest.ImpersonationConfig) {
 	config = config.Clone()
 	converted := &clientcmdapi.ExecConfig{

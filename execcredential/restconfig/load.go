@@ -18,10 +18,11 @@ func LoadExecCredentialFromEnv() (*execcredential.ExecCredential, *rest.Config, 
 	return LoadExecCredential([]byte(info))
 }
 
-// LoadExecCredential reads an ExecCredential of any version and makes an anonymous configuration of its cluster information.
+// LoadExecCredential reads an ExecCredential of any version and makes an anonymous configuration of its cluster
+// information.
 //
-// Without cluster information the configuration is nil and so is the error (KEP-541, Provider input format), where client-go's
-// function of that name returns an error. Errors: those of [execcredential.Parse] and of [ToREST].
+// Without cluster information the configuration is nil and so is the error (KEP-541, Provider input format), where
+// client-go's function of that name returns an error. Errors: those of [execcredential.Parse] and of [ToREST].
 func LoadExecCredential(data []byte) (*execcredential.ExecCredential, *rest.Config, error) {
 	object, err := execcredential.Parse(data)
 	if err != nil {

@@ -17,8 +17,9 @@ type Backoff struct {
 	Max time.Duration
 }
 
-// Delay returns the pause after that many failures in a row: Base doubled for each after the first, at most Max, less up to
-// half of it by jitter in [0, 1), so that many clients of one failed service do not return at once. It is 0 when failures is 0.
+// Delay returns the pause after that many failures in a row: Base doubled for each after the first, at most Max, less
+// up to half of it by jitter in [0, 1), so that many clients of one failed service do not return at once. It is 0 when
+// failures is 0.
 func (b Backoff) Delay(failures int, jitter float64) time.Duration {
 	if failures <= 0 {
 		return 0

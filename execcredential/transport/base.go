@@ -15,14 +15,14 @@ import (
 )
 
 // ErrCertificateAuthority is the condition of certificate-authority-data without a PEM certificate.
-var ErrCertificateAuthority = errors.New("certificate-authority-data holds no PEM certificate")
+var ErrCertificateAuthority = errors.New("certificate-authority-data contains no PEM certificate")
 
 // ErrInsecureAuthority is the condition of a cluster with a certificate authority whose server is not to be checked
 // against it.
 var ErrInsecureAuthority = errors.New("certificate-authority-data and insecure-skip-tls-verify exclude each other")
 
 // Base returns a transport that reaches the cluster: its roots, server name, proxy and compression. Without a proxy URL
-// the proxy comes from HTTPS_PROXY and its kin, as in kubectl.
+// the proxy comes from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as in kubectl.
 //
 // Errors: [ErrCertificateAuthority]; [ErrInsecureAuthority], as kubectl refuses both together; a *url.Error for a proxy
 // URL that does not parse.

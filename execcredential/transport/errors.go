@@ -14,7 +14,7 @@ var (
 	ErrClosed = errors.New("closed")
 	// ErrPoolFull is the condition of a pool whose every source is in use.
 	ErrPoolFull = errors.New("every source of the pool is in use")
-	// ErrNoTerminal is the condition of a plugin that needs standard input where that is no terminal.
+	// ErrNoTerminal is the condition of a plugin that needs standard input where that is not a terminal.
 	ErrNoTerminal = errors.New("standard input is not a terminal")
 	// ErrClaimed is the condition of a plugin that needs standard input while somebody else reads it.
 	ErrClaimed = errors.New("standard input is claimed")
@@ -23,7 +23,7 @@ var (
 	ErrCustomTLS = errors.New("base transport dials TLS itself")
 	// ErrNoTLS is the condition of a client certificate that no TLS configuration could present.
 	ErrNoTLS = errors.New("the base has no TLS configuration that could present the client certificate")
-	// ErrServer is the condition of a server that is no absolute http or https URL, so that no request can be told to
+	// ErrServer is the condition of a server that is not an absolute http or https URL, so that no request can be said to
 	// be for it.
 	ErrServer = errors.New("server is not an absolute http or https URL")
 	// ErrRefused is the condition of a credential that the server answered with 401.

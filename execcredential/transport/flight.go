@@ -40,7 +40,8 @@ func (s *shared) flightOptions(mode execcredential.InteractiveMode) flight.Optio
 	return flight.Options{Detached: mode == execcredential.InteractiveNever || s.config.StdinUnavailable || !s.pool.options.Terminal.exists()}
 }
 
-// fly returns one run with its landing. A run that panics, as a recorder of the caller might, counts as one that failed.
+// fly returns one run with its landing. A run that panics, as a recorder of the caller might, counts as one that
+// failed.
 func (s *shared) fly(mode execcredential.InteractiveMode) func(*flight.Run) (*snapshot, error) {
 	return func(run *flight.Run) (*snapshot, error) {
 		returned := false

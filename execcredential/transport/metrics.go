@@ -36,7 +36,7 @@ type DurationMetric interface {
 	Observe(duration time.Duration)
 }
 
-// ExpiryMetric holds a moment of expiry.
+// ExpiryMetric records a moment of expiry.
 type ExpiryMetric interface {
 	// Set is called with the earliest NotAfter of all certificates in the pool, nil when there is none.
 	Set(expiry *time.Time)
@@ -48,7 +48,8 @@ type CallsMetric interface {
 	Increment(exitCode int, callStatus string)
 }
 
-// Metrics are the recorders of a pool. A nil recorder records nothing. They are called from several goroutines and must not block.
+// Metrics are the recorders of a pool. A nil recorder records nothing. They are called from several goroutines and must
+// not block.
 type Metrics struct {
 	// CertificateExpiry is for MetricTTL.
 	CertificateExpiry ExpiryMetric
@@ -94,7 +95,8 @@ func callStatus(err error) (code int, status string) {
 	return 1, StatusInternalError
 }
 
-// TTLSeconds returns the value of MetricTTL at now: the seconds until expiry, negative after it, +Inf when expiry is nil.
+// TTLSeconds returns the value of MetricTTL at now: the seconds until expiry, negative after it, +Inf when expiry is
+// nil.
 func TTLSeconds(expiry *time.Time, now time.Time) float64 {
 	if expiry == nil {
 		return math.Inf(1)
@@ -102,7 +104,8 @@ func TTLSeconds(expiry *time.Time, now time.Time) float64 {
 	return expiry.Sub(now).Seconds()
 }
 
-// RotationAgeBuckets returns the upper bounds of MetricRotationAge in seconds, from ten minutes to four years. The slice is the caller's.
+// RotationAgeBuckets returns the upper bounds of MetricRotationAge in seconds, from ten minutes to four years. The
+// slice is the caller's.
 func RotationAgeBuckets() []float64 {
 	return []float64{600, 1800, 3600, 14400, 86400, 604800, 2592000, 7776000, 15552000, 31104000, 124416000}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// Pool is what sources share. It is safe for concurrent use. Several pools in one process know nothing of each other.
+// Pool is what sources share. It is safe for concurrent use. Pools of one process share nothing.
 type Pool struct {
 	options Options
 	flights *flight.Group[*shared, *snapshot] // a pointer, which no formatting follows: it is in motion

@@ -85,8 +85,8 @@ func (s *Source) newRoundTripper(base http.RoundTripper) *RoundTripper {
 // request.
 //
 // A request for another origin is an *[OriginError] and is not sent, unless it brings its own Authorization header; one
-// that a redirect brought there goes without the credential. With a server that is no absolute http or https URL every
-// request is [ErrServer].
+// that a redirect brought there goes without the credential. With a server that is not an absolute http or https URL
+// every request is [ErrServer].
 func (rt *RoundTripper) OnlyTo(server string) *RoundTripper {
 	rt.scope = scopeOf(server)
 	return rt
@@ -95,7 +95,7 @@ func (rt *RoundTripper) OnlyTo(server string) *RoundTripper {
 // RoundTrip sends a copy of the request with the credential. Errors are those of [Source.Credential], of the base and
 // of a [Maker], *[OriginError] and [ErrServer] as [RoundTripper.OnlyTo] says, [ErrNoTLS], and [ErrClosed] after the
 // source's Close. A 401 runs the plugin again, whatever the expiry says; the caller sees the 401 unless Options.Repeat
-// is set and the body can be had again.
+// is set and the body can be read again.
 func (rt *RoundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	covered, err := rt.scope.covers(req)
 	own := len(req.Header["Authorization"]) > 0
@@ -143,7 +143,7 @@ func (rt *RoundTripper) refused(snap *snapshot, req *http.Request, response *htt
 	rt.source.refuse(snap)
 	next, err := rt.source.acquire(req.Context())
 	if err != nil || !rt.source.pool.options.Repeat {
-		return response, nil // the 401 is what the server said; why there is no new credential the next request learns
+		return response, nil // the 401 is what the server said; the next request is told why there is no new credential
 	}
 	again, ok := replay(req)
 	if !ok {
@@ -162,7 +162,7 @@ func (rt *RoundTripper) refused(snap *snapshot, req *http.Request, response *htt
 	return response, nil
 }
 
-// replay returns the request with a fresh body, when it can be had.
+// replay returns the request with a fresh body, when there can be one.
 func replay(req *http.Request) (*http.Request, bool) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return req, true

@@ -74,12 +74,12 @@ func (s *shared) infoOf(interactive bool) func() (string, error) {
 
 // Credential returns a usable credential, and runs the plugin when there is none at hand.
 //
-// Callers wait together for one run; each leaves when its own context ends, with a *[WaitError]. A run that is not interactive goes on
-// without callers up to its time limit, so that callers in a hurry do not keep a slow plugin from ever answering, and its credential is
-// kept. An interactive run, which has no limit, ends with its last caller. [Pool.Close] ends both. Every other error is a
-// *[PluginError] that unwraps to the reason: *[BackoffError] at once during a pause, *[InteractiveError],
-// *[execcredential.PolicyError], the errors of [pluginexec.Lookup] and [pluginexec.Run], those of [execcredential.ParseAnswer],
-// [ErrClosed].
+// Callers wait together for one run; each leaves when its own context ends, with a *[WaitError]. A run that is not
+// interactive goes on without callers up to its time limit, so that callers in a hurry do not keep a slow plugin from
+// ever answering, and its credential is kept. An interactive run, which has no limit, ends with its last caller.
+// [Pool.Close] ends both. Every other error is a *[PluginError] that unwraps to the reason: *[BackoffError] at once
+// during a pause, *[InteractiveError], *[execcredential.PolicyError], the errors of [pluginexec.Lookup] and
+// [pluginexec.Run], those of [execcredential.ParseAnswer], [ErrClosed].
 func (s *Source) Credential(ctx context.Context) (*execcredential.Credential, error) {
 	snap, err := s.acquire(ctx)
 	if err != nil {
@@ -109,7 +109,8 @@ func (s *Source) Reset() {
 	s.state = state{backoff: s.state.backoff, free: s.state.free}
 }
 
-// Close closes idle connections of the source's round trippers and lets the pool forget the configuration when it needs the room. It returns nil.
+// Close closes idle connections of the source's round trippers and lets the pool forget the configuration when it needs
+// the room. It returns nil.
 func (s *Source) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +194,8 @@ func (s *shared) rotated(next *snapshot) {
 	s.pool.expires(s, notAfter)
 }
 
-// sameCertificate reports whether both are the same chain, or nil. Of equal chains the keys are equal too: each fits its leaf.
+// sameCertificate reports whether both are the same chain, or nil. Of equal chains the keys are equal too: each fits
+// its leaf.
 func sameCertificate(a, b *tls.Certificate) bool {
 	if a == nil || b == nil {
 		return a == b

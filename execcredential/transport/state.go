@@ -6,8 +6,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
 
-// freeRefusals is how many credentials in a row a server may refuse before the plugin is given a pause. It is not one, because a
-// server that is restarting may refuse two good credentials.
+// freeRefusals is how many credentials in a row a server may refuse before the plugin is given a pause. It is not one,
+// because a server that is restarting may refuse two good credentials.
 const freeRefusals = 5
 
 // action is what to do with a request.
@@ -19,8 +19,8 @@ const (
 	actionFail               // return the error at once, because the plugin is in its pause
 )
 
-// state is what is known of one configuration's credential. It is a value: each event returns the next state. The zero value has no
-// credential and runs the plugin.
+// state is what is known of one configuration's credential. It is a value: each event returns the next state. The zero
+// value has no credential and runs the plugin.
 type state struct {
 	backoff Backoff // how long the plugin is left alone after failures
 	free    int     // how many refusals in a row bring no pause; zero is freeRefusals
@@ -48,8 +48,8 @@ func (s state) decide(now time.Time) (action, error) {
 	return actionRun, nil
 }
 
-// usableUntil returns the last moment at which decide says actionUse, for a state in which no further event happens. The zero
-// time is never ending; ok is false when the credential is not to be used at all.
+// usableUntil returns the last moment at which decide says actionUse, for a state in which no further event happens.
+// The zero time is never ending; ok is false when the credential is not to be used at all.
 func (s state) usableUntil() (until time.Time, ok bool) {
 	if s.credential == nil || s.refused {
 		return time.Time{}, false
@@ -61,9 +61,9 @@ func (s state) usableUntil() (until time.Time, ok bool) {
 	return until, true
 }
 
-// refreshAt returns when a proactive refresh is due: when 1% of the lifetime is left, but not before the pause ends nor sooner
-// after the last answer than the first pause of the backoff, so that a plugin which repeats an old answer is not run in a loop.
-// The zero time is never.
+// refreshAt returns when a proactive refresh is due: when 1% of the lifetime is left, but not before the pause ends nor
+// sooner after the last answer than the first pause of the backoff, so that a plugin which repeats an old answer is not
+// run in a loop. The zero time is never.
 func (s state) refreshAt() time.Time {
 	if s.credential == nil || s.refused || s.credential.Expires().IsZero() {
 		return time.Time{}
@@ -78,8 +78,8 @@ func (s state) refreshAt() time.Time {
 	return due
 }
 
-// lastPercent returns when 1% of the lifetime is left (KEP-541, the SLO on rotation). The lifetime of a token begins at received,
-// that of a certificate at its NotBefore.
+// lastPercent returns when 1% of the lifetime is left (KEP-541, the SLO on rotation). The lifetime of a token begins at
+// received, that of a certificate at its NotBefore.
 func lastPercent(credential *execcredential.Credential, received time.Time) time.Time {
 	begin := received
 	if certificate := credential.Certificate(); certificate != nil {
@@ -89,8 +89,8 @@ func lastPercent(credential *execcredential.Credential, received time.Time) time
 	return expires.Add(-max(expires.Sub(begin), 0) / 100)
 }
 
-// succeeded returns the state after a run that answered with credential. One that has already expired, as it looks to a client
-// whose clock is ahead, is used during the pause that follows it: the plugin is not run for each request.
+// succeeded returns the state after a run that answered with credential. One that has already expired, as it looks to a
+// client whose clock is ahead, is used during the pause that follows it: the plugin is not run for each request.
 func (s state) succeeded(now time.Time, credential *execcredential.Credential, jitter float64) state {
 	s.credential, s.received, s.refused = credential, now, false
 	s.failures, s.err, s.pause = 0, nil, time.Time{}
@@ -112,8 +112,9 @@ func (s state) failed(now time.Time, err error, jitter float64) state {
 	return s
 }
 
-// refuse returns the state after the server answered credential with 401. It counts once per credential, and only for the last
-// one. Accepted says whether the server had taken the credential before; then the count of refusals in a row begins anew.
+// refuse returns the state after the server answered credential with 401. It counts once per credential, and only for
+// the last one. Accepted says whether the server had taken the credential before; then the count of refusals in a row
+// begins anew.
 func (s state) refuse(now time.Time, credential *execcredential.Credential, accepted bool, jitter float64) state {
 	if credential != s.credential || s.refused {
 		return s

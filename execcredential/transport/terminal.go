@@ -8,8 +8,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execcredential"
 )
 
-// Terminal is standard input as something that one reader at a time may have: a plugin, or the program itself. Share one
-// per process between pools.
+// Terminal is standard input as something that one reader at a time may have: a plugin, or the program itself. Share
+// one per process between pools.
 type Terminal struct {
 	file   *os.File
 	turn   chan struct{} // holds a token while a plugin reads
@@ -17,13 +17,15 @@ type Terminal struct {
 	claims map[*int]string
 }
 
-// NewTerminal returns a terminal over file, usually os.Stdin. A file that is no terminal is never handed to a plugin.
+// NewTerminal returns a terminal over file, usually os.Stdin. A file that is not a terminal is never handed to a
+// plugin.
 func NewTerminal(file *os.File) *Terminal {
 	return &Terminal{file: file, turn: make(chan struct{}, 1), claims: map[*int]string{}}
 }
 
-// Claim keeps plugins that start from now on away from standard input, for a program that reads it itself as kubectl apply -f - does.
-// By names the reader in errors. The claim ends with the returned function, which may be called more than once.
+// Claim keeps plugins that start from now on away from standard input, for a program that reads it itself as kubectl
+// apply -f - does. By names the reader in errors. The claim ends with the returned function, which may be called more
+// than once.
 func (t *Terminal) Claim(by string) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,7 +54,8 @@ func (t *Terminal) available(mode execcredential.InteractiveMode) error {
 	return nil
 }
 
-// lend hands the terminal to one plugin, in turn. A nil file with a nil error is a run without standard input. Done has to be called.
+// lend hands the terminal to one plugin, in turn. A nil file with a nil error is a run without standard input. Done has
+// to be called.
 func (t *Terminal) lend(ctx context.Context, mode execcredential.InteractiveMode) (file *os.File, done func(), err error) {
 	if mode == execcredential.InteractiveNever {
 		return nil, func() {}, nil

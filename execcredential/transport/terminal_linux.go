@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// isTerminal asks for terminal attributes, which only a terminal has. A character device such as /dev/null is none.
+// isTerminal asks for terminal attributes, which only a terminal has. A character device such as /dev/null is not one.
 func isTerminal(file *os.File) bool {
 	if file == nil {
 		return false

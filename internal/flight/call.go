@@ -25,8 +25,8 @@ func (r *Run) Deadline() (time.Time, bool) { return r.end, !r.end.IsZero() }
 // only the function can end the run.
 func (r *Run) Land() bool { return r.call.land() }
 
-// Detach lets the run go on when its last caller has left, as [Options] can from the beginning: for a function that finds out
-// only later that it needs nobody.
+// Detach lets the run go on when its last caller has left, as [Options] can from the beginning: for a function that
+// finds out only later that it needs nobody.
 func (r *Run) Detach() { r.call.detach() }
 
 // Call is one run and those who wait for it.

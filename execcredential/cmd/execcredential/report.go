@@ -23,7 +23,8 @@ func (l *limits) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&l.timeout, "timeout", l.timeout, "time limit of a run")
 }
 
-// report runs the plugin and says what it did and what a client would make of it. Standard error of the plugin is shown, its output never.
+// report runs the plugin and says what it did and what a client would make of it. Standard error of the plugin is
+// shown, its output never.
 func report(ctx context.Context, out io.Writer, command pluginexec.Command, version string, limits limits) error {
 	command.Timeout = limits.timeout
 	begin := time.Now()

@@ -1,5 +1,5 @@
-// Package loginlab is what the tests of execcredential share: a certificate authority, a TLS server, and plugins that are real
-// processes.
+// Package loginlab is what the tests of execcredential share: a certificate authority, a TLS server, and plugins that
+// are real processes.
 package loginlab
 
 import (
@@ -57,7 +57,8 @@ func (a *Authority) Client(t testing.TB, name string, notBefore time.Time, lifet
 	})
 }
 
-// Server serves the handler over TLS with HTTP/2, on loopback, and asks for client certificates of this authority without wanting one.
+// Server serves the handler over TLS with HTTP/2, on loopback, and asks for client certificates of this authority
+// without wanting one.
 func (a *Authority) Server(t testing.TB, handler http.Handler) *httptest.Server {
 	t.Helper()
 	certificate, key := a.issue(t, &x509.Certificate{
