@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	k8s.io/apimachinery v0.36.4
 	k8s.io/client-go v0.36.4
 	pgregory.net/rapid v1.3.0
@@ -16,7 +17,6 @@ require (
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
-	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
