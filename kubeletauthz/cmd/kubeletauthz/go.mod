@@ -3,6 +3,7 @@ module github.com/lanyard-dev/lanyard/kubeletauthz/cmd/kubeletauthz
 go 1.26.0
 
 require (
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
 	go.yaml.in/yaml/v2 v2.4.3
 	k8s.io/api v0.36.4

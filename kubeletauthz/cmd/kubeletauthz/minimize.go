@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 	"github.com/lanyard-dev/lanyard/kubeletauthz"
 	"github.com/lanyard-dev/lanyard/kubeletauthz/privilege"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -131,7 +132,7 @@ func annotated(text []string, rules []rbacv1.PolicyRule) []string {
 	for _, line := range text {
 		if within && strings.HasPrefix(line, "- ") {
 			for _, warning := range warnings(rules[next]) {
-				out = append(out, "# "+visible(warning))
+				out = append(out, "# "+terminal.Escape(warning))
 			}
 			next++
 		}
