@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // maxFaultsShown is how many faults are printed one by one; the rest are counted.
@@ -34,7 +33,7 @@ func (f *faults) ended(file lines.Tally) {
 
 func (f *faults) add(err error) {
 	if f.count++; f.count <= maxFaultsShown {
-		fmt.Fprintln(f.w, printable(err.Error()))
+		fmt.Fprintln(f.w, terminal.Escape(err.Error()))
 	}
 }
 
@@ -42,7 +41,7 @@ func (f *faults) add(err error) {
 func (f *faults) sum(order []string) {
 	slices.SortStableFunc(f.files, func(a, b lines.Tally) int { return slices.Index(order, a.File) - slices.Index(order, b.File) })
 	for i := range f.files {
-		fmt.Fprintln(f.w, printable(f.files[i].String()))
+		fmt.Fprintln(f.w, terminal.Escape(f.files[i].String()))
 	}
 	switch f.count {
 	case 0:
@@ -51,18 +50,4 @@ func (f *faults) sum(order []string) {
 	default:
 		fmt.Fprintf(f.w, "%d faults; the answers are from the rest\n", f.count)
 	}
-}
-
-// printable returns text with what a terminal may act on escaped, such as in a file's name.
-func printable(text string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if strconv.IsPrint(r) {
-			out.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		out.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return out.String()
 }

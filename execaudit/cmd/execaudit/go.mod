@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/spf13/cobra v1.10.2
 )
 

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // Exit codes.
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newAttribute(s, &code), newRedact(s))
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(s.err, "execaudit:", printable(err.Error()))
+		fmt.Fprintln(s.err, "execaudit:", terminal.Escape(err.Error()))
 		return codeOf(err)
 	}
 	return code
