@@ -4,6 +4,7 @@ go 1.25
 
 require (
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
 	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/spf13/cobra v1.10.2

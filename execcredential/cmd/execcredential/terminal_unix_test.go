@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // hostile holds what a terminal obeys or a reader is misled by: an escape sequence, a bell, DEL, C1 as UTF-8 and as a
@@ -206,9 +208,9 @@ func FuzzVisible(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := visible(s)
+		got := terminal.Escape(s)
 		if driving(got) != "" || strings.Contains(got, "\n") || driving(s) == "" && !strings.Contains(s, "\n") && got != s {
-			t.Fatalf("visible(%+q) = %+q", s, got)
+			t.Fatalf("Escape(%+q) = %+q", s, got)
 		}
 		if got := named(s); driving(got) != "" || strings.ContainsAny(got, "\n") || got != s && got != strconv.Quote(s) {
 			t.Fatalf("named(%+q) = %+q", s, got)
