@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/spf13/cobra v1.10.2
 	k8s.io/api v0.37.2
 	sigs.k8s.io/yaml v1.6.0

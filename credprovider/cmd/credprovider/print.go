@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // printLines prints each text as one line. All text and errors that the tool prints pass here: they hold names, values
 // and texts of configurations, pods, plugins and file names, so nothing in them may end the line or control a terminal.
 func printLines(w io.Writer, texts ...string) {
 	for _, text := range texts {
-		fmt.Fprintln(w, visible(text))
+		fmt.Fprintln(w, terminal.Escape(text))
 	}
 }
 
@@ -48,40 +47,13 @@ func printJSON(w io.Writer, v any, indent string) error {
 	if err != nil {
 		return err
 	}
-	var laid, safe bytes.Buffer
+	var laid bytes.Buffer
 	if indent == "" {
 		laid.Write(data)
 	} else if err := json.Indent(&laid, data, "", indent); err != nil {
 		return err
 	}
-	for _, r := range laid.String() {
-		switch {
-		case r == '\n' || strconv.IsPrint(r):
-			safe.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&safe, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&safe, `\u%04x`, r)
-		}
-	}
-	safe.WriteByte('\n')
-	_, err = w.Write(safe.Bytes())
+	laid.WriteByte('\n')
+	_, err = w.Write(terminal.EscapeJSON(laid.Bytes()))
 	return err
-}
-
-// visible writes what cannot be printed as Go does in a string, such as \x1b, \n and \u202e.
-func visible(text string) string {
-	var b strings.Builder
-	for size := 0; len(text) > 0; text = text[size:] {
-		var r rune
-		r, size = utf8.DecodeRuneInString(text)
-		if invalid := r == utf8.RuneError && size == 1; !invalid && strconv.IsPrint(r) {
-			b.WriteString(text[:size])
-			continue
-		}
-		quoted := strconv.Quote(text[:size])
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
 }

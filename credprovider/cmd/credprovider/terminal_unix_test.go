@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // hostile holds what a terminal obeys or a reader is misled by: an escape sequence, a bell, DEL, C1 as UTF-8 and as a
@@ -204,9 +206,9 @@ func FuzzPrinted(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := visible(s)
+		got := terminal.Escape(s)
 		if driving(got) != "" || strings.Contains(got, "\n") || driving(s) == "" && !strings.Contains(s, "\n") && got != s {
-			t.Fatalf("visible(%+q) = %+q", s, got)
+			t.Fatalf("Escape(%+q) = %+q", s, got)
 		}
 		for _, indent := range []string{"", "  "} {
 			var out strings.Builder
