@@ -2,7 +2,6 @@ package authorize
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -55,7 +54,6 @@ type Cache struct {
 	allowTTL, denyTTL time.Duration
 	timeout           time.Duration
 	now               func() time.Time
-	overdue           atomic.Int64 // reviews that were settled before the reviewer returned
 	shards            [shards]shard
 }
 
@@ -98,8 +96,8 @@ func orDefault(d, byDefault time.Duration) time.Duration {
 // Review returns the remembered answer, or waits for one.
 //
 // It returns the context's error as soon as the context ends; the review goes on for others who wait for it, and is
-// cancelled when nobody is left. Otherwise the error is the Reviewer's, [context.DeadlineExceeded] for the timeout,
-// [ErrContradiction], [ErrOverdue], [ErrNoReviewer], or a [*PanicError].
+// cancelled when nobody is left. Otherwise the error is the Reviewer's, one that wraps [context.DeadlineExceeded] for the
+// timeout, [ErrContradiction], [ErrOverdue], [ErrNoReviewer], or a [*PanicError].
 func (c *Cache) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 	if c.reviewer == nil {
 		return authorizationv1.SubjectAccessReviewStatus{}, ErrNoReviewer
@@ -113,29 +111,11 @@ func (c *Cache) Review(ctx context.Context, spec authorizationv1.SubjectAccessRe
 	if err := ctx.Err(); err != nil {
 		return authorizationv1.SubjectAccessReviewStatus{}, err
 	}
-	status, f, err := c.join(ctx, s, k, spec, now)
-	if f == nil {
-		return status, err
+	status, call := c.join(ctx, s, k, spec, now)
+	if call == nil {
+		return status, nil
 	}
-	return c.wait(ctx, s, k, f)
-}
-
-// join returns the review of a question that is under way, or a new one; nil with an answer that came meanwhile or an error.
-func (c *Cache) join(ctx context.Context, s *shard, k key, spec authorizationv1.SubjectAccessReviewSpec, now time.Time) (authorizationv1.SubjectAccessReviewStatus, *flight, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if status, found := s.get(k, now); found {
-		return status, nil, nil
-	}
-	f := s.flights[k]
-	if f == nil {
-		var err error
-		if f, err = c.start(ctx, s, k, spec, now); err != nil {
-			return authorizationv1.SubjectAccessReviewStatus{}, nil, err
-		}
-	}
-	f.waiting++
-	return authorizationv1.SubjectAccessReviewStatus{}, f, nil
+	return wait(ctx, call)
 }
 
 // ttl is how long an answer is remembered; not above 0 is not at all.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/internal/flight"
 	authorizationv1 "k8s.io/api/authorization/v1"
 )
 
@@ -14,7 +15,7 @@ type shard struct {
 	room    int
 	entries map[key]*entry
 	ends    entry // a ring: ends.next is the least recently used, ends.prev the most
-	flights map[key]*flight
+	reviews flight.Group[key, authorizationv1.SubjectAccessReviewStatus]
 }
 
 type entry struct {
@@ -27,7 +28,6 @@ type entry struct {
 func (s *shard) init(room int) {
 	s.room = room
 	s.entries = make(map[key]*entry)
-	s.flights = make(map[key]*flight)
 	s.ends.prev, s.ends.next = &s.ends, &s.ends
 }
 

@@ -137,6 +137,8 @@ replace github.com/lanyard-dev/lanyard/kubeletauthz => ../../kubeletauthz
 
 replace github.com/lanyard-dev/lanyard/redact => ../../redact
 
+replace github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
+
 // k8s.io/kubernetes asks for v0.0.0 of the modules that it stages, so each needs the version that was cut from it.
 replace (
 	k8s.io/api => k8s.io/api v0.36.3
