@@ -23,8 +23,8 @@ type Attribute struct {
 	Name string
 }
 
-// Attributes are the questions about one request, in the order to ask them; the first that is allowed allows the request.
-// There are one or two, which differ in their subresource only. The zero value has none, so it allows nothing.
+// Attributes are the questions about one request, in the order to ask them; the first that is allowed allows the
+// request. There are one or two, which differ in their subresource only. The zero value has none, so it allows nothing.
 type Attributes struct {
 	node          string
 	verb          verb
@@ -42,7 +42,8 @@ func (a Attributes) Len() int {
 	return 0
 }
 
-// At returns the i-th, from 0. For an i that is negative or not below Len, it returns an Attribute without a subresource.
+// At returns the i-th, from 0. For an i that is negative or not below Len, it returns an Attribute without a
+// subresource.
 func (a Attributes) At(i int) Attribute {
 	sub := subNone
 	switch i {

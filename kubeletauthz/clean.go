@@ -5,14 +5,15 @@ import "strings"
 // Clean reports whether every router reads a request's path the same way, so that its first segment says which handler
 // will run. path and rawPath are as in [Mapper.Map].
 //
-// Not clean are: an empty path or one without a leading slash; an empty segment ("//"), "." or "..", also when they were
-// written encoded; a backslash or a ";", which some file systems and proxies take for separators; a separator that is
-// still encoded (%2F or %5C) in either form; and control characters. One trailing slash is clean. Non-ASCII text is clean.
+// These are not clean: an empty path or one without a leading slash; an empty segment ("//"), "." or "..", also if they
+// were encoded; a backslash or a ";", which some file systems and proxies take for separators; a separator that is
+// still encoded (%2F or %5C) in path or rawPath; and control characters. One trailing slash is clean, and so is
+// non-ASCII text.
 func Clean(path, rawPath string) bool {
 	return cleanSegments(path) && !escapedSeparator(path) && (rawPath == "" || !escapedSeparator(rawPath))
 }
 
-// cleanSegments walks the path once. start is where the current segment began.
+// cleanSegments walks the path once; start is where the current segment begins.
 func cleanSegments(path string) bool {
 	if path == "" || path[0] != '/' {
 		return false

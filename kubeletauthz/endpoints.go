@@ -1,6 +1,7 @@
 package kubeletauthz
 
-// Endpoint is one route of the kubelet's API, for documentation and for tools; authorization goes by [Mapper.Map] alone.
+// Endpoint is one route of the kubelet's API, for documentation and tools; only [Mapper.Map] decides about
+// authorization.
 type Endpoint struct {
 	// Method is an HTTP method. A route with several methods is listed once for each.
 	Method string
@@ -8,12 +9,13 @@ type Endpoint struct {
 	Path string
 	// Since is the first version from 1.31 on that can serve it.
 	Since Minor
-	// Answers says in a few words what it returns or does.
+	// Answers says in a few words what the route returns or does.
 	Answers string
 }
 
-// Endpoints returns the routes that a kubelet of 1.31 to 1.37 can serve, in a new slice, ordered by topic: state, metrics,
-// logs, debugging, then what reaches into containers. Some depend on kubelet settings and gates. Source: KEP-2862, Goals.
+// Endpoints returns the routes that a kubelet of 1.31 to 1.37 can serve, in a new slice, ordered by topic: state,
+// metrics, logs, debugging, then what reaches into containers. Some depend on kubelet settings and gates. Source:
+// KEP-2862, Goals.
 func Endpoints() []Endpoint {
 	const o = MinorOldest
 	return []Endpoint{

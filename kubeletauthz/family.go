@@ -1,6 +1,6 @@
 package kubeletauthz
 
-// subresource is a small number, so that Attributes stay small; subNone is no subresource.
+// subresource is a small number, so that Attributes stay small; subNone stands for none.
 type subresource uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 type family struct {
 	own      subresource // the finer subresource, or none
 	needs    feature     // without it, the paths are proxy
-	shared   bool        // proxy is asked after it: so for what the KEP adds, not for what has always stood alone
+	shared   bool        // proxy is asked after it: for what the KEP adds, not for what existed before
 	commands bool        // the handlers reach into containers
 }
 

@@ -2,8 +2,8 @@ package kubeletauthz
 
 import "strings"
 
-// Mapper maps requests to attributes for one kubelet. Make it with [New]; it is a value, immutable and safe for concurrent
-// use. The zero value maps as a kubelet without fine-grained authorization and without a node's name.
+// Mapper maps requests to attributes for one kubelet. Make it with [New]; it is an immutable value, safe for concurrent
+// use. The zero value maps like a kubelet without fine-grained authorization, and without a node's name.
 type Mapper struct {
 	node string
 	has  feature
@@ -11,9 +11,10 @@ type Mapper struct {
 
 // Map returns the attributes for a request, in the order to ask them. It does not allocate.
 //
-// path is the decoded path, such as [net/url.URL]'s Path, and rawPath its RawPath, which is empty unless the request wrote
-// the path in an unusual encoding. Neither is cleaned or changed; matching is case sensitive and by whole segments, so
-// "/podsx" and "/Pods" are proxy. A path that is not [Clean] asks for proxy only, where upstream goes by its first segment.
+// path is the decoded path, such as [net/url.URL]'s Path, and rawPath its RawPath, which is empty unless the request
+// wrote the path in an unusual encoding. Neither is cleaned or changed; matching is case sensitive and by whole
+// segments, so "/podsx" and "/Pods" are proxy. A path that is not [Clean] asks for proxy only; upstream goes by its
+// first segment.
 //
 // Source: KEP-2862, Proposal; for the paths the KEP does not name, the kubelet of each version.
 func (m Mapper) Map(method, path, rawPath string) Attributes {

@@ -17,8 +17,8 @@ func mapper(t interface{ Fatalf(string, ...any) }, o kubeletauthz.Options) kubel
 	return m
 }
 
-// pathCases give the subresources of a path, in order, as three generations of kubelets ask them: up to 1.32 with the gate
-// off, from 1.33 with the gate off, and with the gate on. The fuzz targets are seeded from it.
+// pathCases give the subresources of a path, in order, as three generations of kubelets ask them: up to 1.32 with the
+// gate off, from 1.33 with the gate off, and with the gate on. The fuzz targets are seeded from it.
 var pathCases = []struct {
 	path         string
 	old, off, on string

@@ -9,8 +9,8 @@ import (
 // Minor is a Kubernetes minor version: 36 is Kubernetes 1.36.
 type Minor int
 
-// The versions whose mapping is known. A newer one is treated as MinorNewest, so that a new release of Kubernetes breaks
-// nobody; see [Minor.Known]. An older one is an error.
+// The versions whose mapping is known. A newer one is treated as MinorNewest, so that a new release of Kubernetes
+// breaks nobody; see [Minor.Known]. An older one is an error.
 const (
 	MinorOldest Minor = 31
 	MinorNewest Minor = 37
@@ -22,7 +22,8 @@ const gateMinor Minor = 32
 // betaMinor is the first version where the gate is on by default, and the first that knows statusz and flagz.
 const betaMinor Minor = 33
 
-// allocatedMinor is the first version that maps /allocatedPods, whether or not its gate KubeletAllocatedPodsEndpoint serves it.
+// allocatedMinor is the first version that maps /allocatedPods, whether or not its gate KubeletAllocatedPodsEndpoint
+// serves it.
 const allocatedMinor Minor = 37
 
 // lockedMinor is the first version where the gate cannot be switched off.
@@ -45,9 +46,9 @@ func ParseMinor(text string) (Minor, error) {
 // String returns "1.36" for 36.
 func (m Minor) String() string { return "1." + strconv.Itoa(int(m)) }
 
-// Known returns the version whose mapping [New] uses for m, and whether that is m itself. For a version after MinorNewest
-// it returns MinorNewest and false, which is worth a line in the program's log; for one before MinorOldest, which New
-// refuses, 0 and false.
+// Known returns the version whose mapping [New] uses for m, and whether that is m itself. For a version after
+// MinorNewest it returns MinorNewest and false, which is worth a line in the program's log; for one before MinorOldest,
+// which New refuses, 0 and false.
 func (m Minor) Known() (Minor, bool) {
 	switch {
 	case m < MinorOldest:

@@ -12,8 +12,8 @@ const (
 	GateOff                 // proxy alone; refused for 1.31 and from 1.36
 )
 
-// Options describe the kubelet whose requests are mapped. The zero value is the newest known version with its default gate
-// and upstream's verbs.
+// Options describe the kubelet whose requests are mapped. The zero value is the newest known version with its default
+// gate and upstream's verbs.
 type Options struct {
 	// Node is the node's name, copied into every attribute. Empty asks about all nodes, which rules restricted by
 	// resourceNames do not allow.
@@ -23,8 +23,8 @@ type Options struct {
 	// Gate is the KubeletFineGrainedAuthz gate; zero is the version's default.
 	Gate Gate
 	// HardenedVerbs makes exec, attach, run and portForward ask for "create" whatever the method, and with them every
-	// path that is not clean. Off is upstream's behaviour, where a WebSocket GET runs commands with "get nodes/proxy". On is
-	// recommended wherever no client relies on that.
+	// path that is not clean. Off is upstream's behaviour, where a WebSocket GET runs commands with "get nodes/proxy".
+	// On is recommended wherever no client relies on that.
 	HardenedVerbs bool
 }
 
@@ -49,7 +49,7 @@ func New(o Options) (Mapper, error) {
 	return Mapper{node: o.Node, has: o.features()}, nil
 }
 
-// features reads options that have been checked.
+// features reads options that New has checked.
 func (o Options) features() feature {
 	var has feature
 	if o.Gate == GateOn || o.Gate == GateDefault && o.Minor >= betaMinor {

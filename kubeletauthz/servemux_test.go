@@ -18,8 +18,8 @@ type served struct {
 	url    *url.URL
 }
 
-// muxes are three ways to route the kubelet's API with Go's ServeMux: by first segment as go-restful registers its services,
-// by the full patterns of Go 1.22, and with a handler at the root that sees whatever nothing else took.
+// muxes are three ways to route the kubelet's API with Go's ServeMux: by first segment as go-restful registers its
+// services, by the full patterns of Go 1.22, and with a handler at the root that sees whatever nothing else took.
 func muxes(ran *[]served) []*http.ServeMux {
 	record := func(route string) http.HandlerFunc {
 		return func(_ http.ResponseWriter, r *http.Request) {
@@ -48,8 +48,8 @@ func muxes(ran *[]served) []*http.ServeMux {
 	return []*http.ServeMux{segments, patterns, rooted}
 }
 
-// checkLaw says: what the mapping asks for is what the handler's own route asks for, or proxy alone; and with hardened verbs
-// a handler that runs commands is never reached by anything but create.
+// checkLaw says: what the mapping asks for is what the handler's own route asks for, or proxy alone; and with hardened
+// verbs a handler that runs commands is never reached by anything but create.
 func checkLaw(t *testing.T, m, hard kubeletauthz.Mapper, s served) {
 	t.Helper()
 	want := m.Map(s.method, s.route, "").Subresources()

@@ -17,8 +17,8 @@ func (v verb) String() string {
 	return [...]string{"", "get", "create", "update", "patch", "delete"}[v]
 }
 
-// verbOf maps an HTTP method, case sensitively. Methods without a verb, HEAD and OPTIONS among them, give verbNone, which
-// only the verb "*" of an RBAC rule matches.
+// verbOf maps an HTTP method, case sensitively. Methods without a verb, HEAD and OPTIONS among them, give verbNone,
+// which only the verb "*" of an RBAC rule matches.
 func verbOf(method string) verb {
 	switch method {
 	case "GET":

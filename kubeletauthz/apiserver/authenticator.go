@@ -10,8 +10,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// Authenticator lets one of k8s.io/apiserver's authenticators decide who makes a request: by certificate, by token, or both. The
-// user has its name, UID, groups and extra. An authenticator that accepts a request but gives no user has not authenticated it.
+// Authenticator lets one of k8s.io/apiserver's authenticators decide who makes a request: by certificate, by token, or
+// both. The user has its name, UID, groups and extra. An authenticator that accepts a request but gives no user has not
+// authenticated it.
 func Authenticator(a authenticator.Request) middleware.Authenticator {
 	return middleware.AuthenticatorFunc(func(r *http.Request) (authorize.User, bool, error) {
 		response, known, err := a.AuthenticateRequest(r)

@@ -15,8 +15,8 @@ type Getter struct {
 	Mapper kubeletauthz.Mapper
 }
 
-// GetRequestAttributes returns one or two attributes in the order to ask them, in a new slice. Each is a request for a resource
-// that keeps the request's path.
+// GetRequestAttributes returns one or two attributes in the order to ask them, in a new slice. Each is a request for a
+// resource that keeps the request's path.
 func (g Getter) GetRequestAttributes(_ context.Context, u user.Info, r *http.Request) []authorizer.Attributes {
 	mapped := g.Mapper.Map(r.Method, r.URL.Path, r.URL.RawPath)
 	attributes := make([]authorizer.Attributes, 0, mapped.Len())

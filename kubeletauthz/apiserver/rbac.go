@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// RBAC lets RBAC rules decide an API server's requests. As in Kubernetes, no rule is no opinion, and faults of bindings are
-// part of the reason instead of an error, so that they do not turn a refusal into a 500.
+// RBAC lets RBAC rules decide an API server's requests. As in Kubernetes, without a rule there is no opinion, and
+// broken bindings are told in the reason instead of an error, so that they do not turn a refusal into a 500.
 func RBAC(a *rbac.Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(ctx context.Context, attributes authorizer.Attributes) (authorizer.Decision, string, error) {
 		answer, err := a.Authorize(ctx, requestOf(attributes))

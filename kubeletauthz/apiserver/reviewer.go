@@ -15,11 +15,12 @@ type Unconditional interface {
 	Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error)
 }
 
-// Reviewer lets one of k8s.io/apiserver's authorizers answer reviews. A decision that comes with an error is no answer,
-// even when it allows. Field and label selectors are not passed on: a question that has them is asked
-// about all objects, which grants less.
+// Reviewer lets one of k8s.io/apiserver's authorizers answer reviews. A decision that comes with an error is not an
+// answer, even when it allows. Field and label selectors are not passed on: such a question is asked about all objects,
+// which grants less.
 //
-// Errors: the authorizer's, and [rbac.ErrAttributes] unless a review has exactly one kind of attributes.
+// The reviewer returns the authorizer's error, and [rbac.ErrAttributes] unless a review has exactly one kind of
+// attributes.
 func Reviewer(a Unconditional) authorize.Reviewer {
 	return authorize.ReviewerFunc(func(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 		record, err := recordOf(spec)

@@ -9,12 +9,12 @@ import (
 
 // Options change how an Authorizer decides. The zero value decides as the kubelet does.
 type Options struct {
-	// DenyStops makes an explicit denial of one attribute final. Off is upstream's behaviour, where denial and no opinion
-	// are the same: an authorizer that denies "nodes/pods" is overruled by one that allows "nodes/proxy". RBAC never denies.
+	// DenyStops makes an explicit denial of one attribute final. Off is upstream's behaviour, where denial and no
+	// opinion are the same: allowing "nodes/proxy" overrules a denial of "nodes/pods". RBAC never denies.
 	DenyStops bool
 }
 
-// Authorizer decides requests by a Reviewer. It has no state of its own and is safe for concurrent use.
+// Authorizer decides requests by the answers of a Reviewer. It has no state of its own and is safe for concurrent use.
 type Authorizer struct {
 	reviewer  Reviewer
 	denyStops bool
@@ -27,20 +27,21 @@ func New(reviewer Reviewer, o Options) *Authorizer {
 
 // Verdict is a decision about a request. The zero value is a refusal.
 type Verdict struct {
-	// Allowed says that an attribute was allowed.
+	// Allowed reports whether an attribute was allowed.
 	Allowed bool
 	// Attribute is the one that was allowed; zero unless Allowed.
 	Attribute kubeletauthz.Attribute
-	// Reason is what the answers said, for logs: that of the allowed attribute, else those of all refusals, in order, with
-	// "; " between. It may be empty.
+	// Reason is what the answers said, for logs: that of the allowed attribute, else those of all refusals, in order,
+	// with "; " between. It may be empty.
 	Reason string
 }
 
 // Authorize asks the attributes in order and allows the request with the first that is allowed.
 //
-// It returns a refusal and a [*ReviewError] as soon as a question is not answered: the Reviewer's error, [ErrContradiction],
-// [ErrNoReviewer], a [*PanicError] when the Reviewer panics, or the context's error when an allow comes after the context has
-// ended; later attributes are then not asked, even if they would be allowed. Without attributes the request is refused.
+// It returns a refusal and a [*ReviewError] as soon as a question is not answered: the Reviewer's error,
+// [ErrContradiction], [ErrNoReviewer], a [*PanicError] when the Reviewer panics, or the context's error when an allow
+// comes after the context has ended; later attributes are then not asked, even if they would be allowed. Without
+// attributes the request is refused.
 func (a *Authorizer) Authorize(ctx context.Context, user User, attributes kubeletauthz.Attributes) (Verdict, error) {
 	var refusals []string
 	for attribute := range attributes.All() {

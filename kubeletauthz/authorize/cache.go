@@ -18,36 +18,37 @@ const (
 // maxReasonBytes is how much of an answer's reason and of its evaluation error is remembered.
 const maxReasonBytes = 1 << 10 // 1 KiB
 
-// maxOverdue is how many reviews may be overdue at once, that is without an answer after their timeout, or after their last
-// caller left, before a Cache starts no more.
+// maxOverdue is how many reviews may be overdue at once, that is without an answer after their timeout, or after their
+// last caller left, before a Cache starts no more.
 const maxOverdue = 1 << 10
 
-// shards is how many locks the cache has. Which one a question takes is decided by its hash.
+// shards is how many locks the cache has. The hash of a question decides which one it takes.
 const shards = 64
 
 // CacheOptions configure a Cache. The zero value is the kubelet's configuration.
 type CacheOptions struct {
-	// AllowTTL is how long an allow is remembered, counted from the asking. Zero is DefaultAllowTTL, negative is not at all.
+	// AllowTTL is how long an allow is remembered, counted from the question. Zero is DefaultAllowTTL, negative is not
+	// at all.
 	AllowTTL time.Duration
 	// DenyTTL is the same for a denial or no opinion. Zero is DefaultDenyTTL, negative is not at all.
 	DenyTTL time.Duration
 	// Entries is how many answers are remembered at most; the least recently used go first. Below 1 is DefaultEntries.
 	Entries int
-	// Timeout bounds one review, whoever waits for it and whether or not the Reviewer looks at its context: an answer that
-	// comes later never counts. Below 1 is DefaultTimeout.
+	// Timeout bounds one review, whoever waits for it and whether or not the Reviewer observes its context: an answer
+	// that comes later never counts. Below 1 is DefaultTimeout.
 	Timeout time.Duration
 	// Now is the clock that answers age by; nil is time.Now.
 	Now func() time.Time
 }
 
-// Cache is a Reviewer that remembers another's answers. Make it with [NewCache]; it is safe for concurrent use and has no
-// lock that every question takes. Of an answer's reason and of its evaluation error it keeps 1 KiB.
+// Cache is a Reviewer that remembers another's answers. Make it with [NewCache]; it is safe for concurrent use and has
+// no lock that every question takes. Of an answer's reason and of its evaluation error it keeps 1 KiB.
 //
-// The whole question is the key: user, UID, groups in their order, extra and every attribute. Equal questions at the same
-// time are asked once. Errors are never remembered, nor is an answer that contradicts itself.
+// The whole question is the key: user, UID, groups in their order, extra and every attribute. Equal questions at the
+// same time are asked once. Errors are never remembered, nor is an answer that contradicts itself.
 //
-// A Reviewer that panics denies, as an error. One that does not return denies at the timeout; its goroutine stays until it
-// returns, because Go cannot end it, and what it then says is dropped. With 1,024 of those no review is started: what
+// A Reviewer that panics denies, as an error. One that does not return denies at the timeout; its goroutine stays until
+// it returns, because Go cannot end it, and its late answer is dropped. With 1,024 of those no review is started: what
 // is not remembered gets [ErrOverdue] until one returns. Reviews whose callers still wait are bounded by the callers.
 type Cache struct {
 	reviewer          Reviewer
@@ -96,8 +97,8 @@ func orDefault(d, byDefault time.Duration) time.Duration {
 // Review returns the remembered answer, or waits for one.
 //
 // It returns the context's error as soon as the context ends; the review goes on for others who wait for it, and is
-// cancelled when nobody is left. Otherwise the error is the Reviewer's, one that wraps [context.DeadlineExceeded] for the
-// timeout, [ErrContradiction], [ErrOverdue], [ErrNoReviewer], or a [*PanicError].
+// cancelled when nobody is left. Otherwise the error is the Reviewer's, one that wraps [context.DeadlineExceeded] for
+// the timeout, [ErrContradiction], [ErrOverdue], [ErrNoReviewer], or a [*PanicError].
 func (c *Cache) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 	if c.reviewer == nil {
 		return authorizationv1.SubjectAccessReviewStatus{}, ErrNoReviewer

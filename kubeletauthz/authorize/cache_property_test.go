@@ -66,8 +66,8 @@ func TestCacheAgreesWithAMap(t *testing.T) {
 	})
 }
 
-// TestEveryFieldCounts changes one field after the other, found by reflection, so that a field that a later version of the
-// API adds cannot be forgotten.
+// TestEveryFieldCounts changes one field after the other, found by reflection, so that a field that a later version of
+// the API adds cannot be forgotten.
 func TestEveryFieldCounts(t *testing.T) {
 	asked := 0
 	cache := authorize.NewCache(authorize.ReviewerFunc(func(context.Context, spec) (status, error) {

@@ -26,11 +26,11 @@ const (
 // reviewsPath is where an API server takes reviews.
 const reviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Client is a Reviewer that asks an API server over HTTP. Its fields are not to be changed after first use.
+// Client is a Reviewer that asks an API server over HTTP. Its fields must not change after first use.
 //
-// It asks once: a question that failed is asked again by the next request. Wrap it to repeat at once.
+// It asks once and does not retry: the next request asks again.
 type Client struct {
-	// HTTP carries the credentials and the trust in the server; nil is http.DefaultClient, which has neither.
+	// HTTP has the credentials and the trust in the server; nil is http.DefaultClient, which has neither.
 	HTTP *http.Client
 	// Server is the API server's base URL, such as "https://10.0.0.1:6443".
 	Server string
@@ -40,9 +40,9 @@ var _ Reviewer = (*Client)(nil)
 
 // Review posts the question and returns the status of the answer.
 //
-// It returns the transport's error, or one that wraps [ErrNotAReview]: a [*StatusError] for an HTTP status other than 200 and
-// 201, else for an answer of more than 1 MiB, one that is not JSON, is of another kind or version, or sets one field twice. No
-// error's text shows what the server answered.
+// It returns the transport's error, or one that wraps [ErrNotAReview]: a [*StatusError] for an HTTP status other than
+// 200 and 201, else for an answer of more than 1 MiB, one that is not JSON, is of another kind or version, or sets one
+// field twice. No error's text shows what the server answered.
 func (c *Client) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 	var none authorizationv1.SubjectAccessReviewStatus
 	request, err := c.request(ctx, spec)
@@ -93,8 +93,8 @@ func reviewType() metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: authorizationv1.SchemeGroupVersion.String(), Kind: "SubjectAccessReview"}
 }
 
-// parseAnswer reads names case sensitively and refuses duplicate ones: of "allowed" twice, neither value is the right one. Of a
-// fault it tells no more than the character that is not JSON.
+// parseAnswer reads names case sensitively and refuses duplicate ones: of "allowed" twice, neither value is the right
+// one. Of a fault it tells no more than the character that is not JSON.
 func parseAnswer(body []byte) (authorizationv1.SubjectAccessReviewStatus, error) {
 	var answer authorizationv1.SubjectAccessReview
 	duplicates, err := kjson.UnmarshalStrict(body, &answer, kjson.DisallowDuplicateFields)

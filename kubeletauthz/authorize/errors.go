@@ -41,7 +41,8 @@ func (e *ReviewError) Error() string {
 // Unwrap returns the cause.
 func (e *ReviewError) Unwrap() error { return e.Err }
 
-// StatusError says that a server answered a review with an HTTP status other than 200 and 201. It is an [ErrNotAReview].
+// StatusError says that a server answered a review with an HTTP status other than 200 and 201. It is an
+// [ErrNotAReview].
 type StatusError struct {
 	// Code is the HTTP status.
 	Code int
@@ -65,8 +66,8 @@ type PanicError struct {
 	value func() any
 }
 
-// NewPanicError returns the error for a value that recover returned, with the stack of the calling goroutine. It is called
-// in the deferred function that recovers, while the stack still shows where the panic came from.
+// NewPanicError returns the error for a value that recover returned, with the stack of the calling goroutine. It is
+// called in the deferred function that recovers, while the stack still shows where the panic came from.
 func NewPanicError(value any) *PanicError {
 	return &PanicError{Stack: redact.NewBytes(debug.Stack()), value: func() any { return value }}
 }

@@ -38,7 +38,7 @@ func appendList(b []byte, list []string) []byte {
 	return appendText(binary.AppendUvarint(b, uint64(len(list))), list...)
 }
 
-// appendExtra goes by sorted key, because a map has no order.
+// appendExtra sorts the names, because a map has no order.
 func appendExtra(b []byte, extra map[string]authorizationv1.ExtraValue) []byte {
 	b = binary.AppendUvarint(b, uint64(len(extra)))
 	var room [8]string
@@ -53,7 +53,8 @@ func appendExtra(b []byte, extra map[string]authorizationv1.ExtraValue) []byte {
 	return b
 }
 
-// appendResource starts with a byte that tells a question without resource attributes from one whose fields are all empty.
+// appendResource starts with a byte that tells a question without resource attributes from one whose fields are all
+// empty.
 func appendResource(b []byte, r *authorizationv1.ResourceAttributes) []byte {
 	if r == nil {
 		return append(b, 0)

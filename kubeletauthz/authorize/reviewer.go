@@ -28,8 +28,8 @@ func (f ReviewerFunc) Review(ctx context.Context, spec authorizationv1.SubjectAc
 	return f(ctx, spec)
 }
 
-// specOf returns the question whether a user may do what an attribute says, as the kubelet asks it: user, UID, groups and
-// extra as they are, and the attribute's fields without the request's path. It shares the user's groups and extra.
+// specOf returns the question whether a user may do what an attribute says, as the kubelet asks it: user, UID, groups
+// and extra as they are, and the attribute's fields without the request's path. It shares the user's groups and extra.
 // Source: KEP-2862, Design Details.
 func specOf(user User, a kubeletauthz.Attribute) authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{

@@ -2,7 +2,7 @@ package authorize
 
 import authorizationv1 "k8s.io/api/authorization/v1"
 
-// User is who made a request, as authentication found.
+// User is the author of a request, as established by authentication.
 type User struct {
 	// Name is the user's name.
 	Name string
@@ -10,6 +10,6 @@ type User struct {
 	UID string
 	// Groups are the user's groups, in the order authentication gave them.
 	Groups []string
-	// Extra is what authentication knows beyond that, such as a service account token's pod.
+	// Extra is what else authentication knows, such as a service account token's pod.
 	Extra map[string]authorizationv1.ExtraValue
 }

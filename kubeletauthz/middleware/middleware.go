@@ -12,8 +12,8 @@ import (
 
 // Authenticator says who makes a request.
 type Authenticator interface {
-	// Authenticate returns the user; false for a request that carries no credentials it knows; and an error for one whose
-	// credentials could not be checked. The last two are 401.
+	// Authenticate returns the user; false for a request without credentials that it knows; and an error for a request
+	// whose credentials could not be checked. For the last two the response is 401.
 	Authenticate(*http.Request) (authorize.User, bool, error)
 }
 
@@ -36,16 +36,16 @@ type Options struct {
 	Authorizer Authorizer
 	// Mapper maps requests to attributes; the zero value maps as a kubelet without fine-grained authorization.
 	Mapper kubeletauthz.Mapper
-	// Logger, when set, gets faults at level error (of a panic the stack, not the value), and at level debug the refusals with
-	// the reasons that no response carries.
+	// Logger, when set, gets faults at level error (of a panic the stack, not the value), and at level debug the
+	// refusals with the reasons that no response carries.
 	Logger *slog.Logger
 }
 
 // ErrIncomplete says that an Authenticator or an Authorizer is missing.
 var ErrIncomplete = errors.New("guard needs an authenticator and an authorizer")
 
-// New returns a guard: it wraps a handler so that only requests that are authenticated and allowed reach it, with the user
-// in their context. It returns [ErrIncomplete] when a part is missing.
+// New returns a guard: it wraps a handler so that only requests that are authenticated and allowed reach it, with the
+// user in their context. It returns [ErrIncomplete] when a part is missing.
 func New(o Options) (func(http.Handler) http.Handler, error) {
 	if o.Authenticator == nil || o.Authorizer == nil {
 		return nil, ErrIncomplete

@@ -8,7 +8,7 @@ import (
 	"github.com/lanyard-dev/lanyard/kubeletauthz/authorize"
 )
 
-// authenticate turns a panic into an error, as authorize does, so that a broken part refuses like one that fails.
+// authenticate turns a panic into an error, as authorize does, so that a part that panics refuses like one that fails.
 func (g *guard) authenticate(r *http.Request) (user authorize.User, known bool, err error) {
 	defer caught(&err)
 	return g.Authenticator.Authenticate(r)

@@ -10,7 +10,8 @@ import (
 	"github.com/lanyard-dev/lanyard/kubeletauthz/authorize"
 )
 
-// The bodies are the kubelet's, byte for byte: only that of a refused question ends in a line break, and none holds a cause.
+// The bodies are the kubelet's, byte for byte: only that of a refused question ends in a line break, and none tells a
+// cause.
 const unauthorized = "Unauthorized"
 
 func forbidden(user authorize.User, attributes kubeletauthz.Attributes) string {
@@ -18,7 +19,7 @@ func forbidden(user authorize.User, attributes kubeletauthz.Attributes) string {
 		user.Name, attributes.Verb(), attributes.At(0).Resource, attributes.Subresources())
 }
 
-// fault names the question that had no answer.
+// fault names the question that was not answered.
 func fault(user authorize.User, attributes kubeletauthz.Attributes, err error) string {
 	asked := attributes.At(0)
 	var unanswered *authorize.ReviewError
@@ -29,7 +30,7 @@ func fault(user authorize.User, attributes kubeletauthz.Attributes, err error) s
 		user.Name, asked.Verb, asked.Resource, asked.Subresource)
 }
 
-// refuse says plain text, because a body holds a user's name, which is anybody's choice.
+// refuse says plain text, because a body contains a user's name, which anybody may have chosen.
 func refuse(w http.ResponseWriter, code int, body string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -14,7 +14,7 @@ type Call struct {
 	Method string
 	// Path is the kubelet's path, such as "/pods".
 	Path string
-	// Proxied says that it goes through the API server's node proxy.
+	// Proxied reports whether the call goes through the API server's node proxy.
 	Proxied bool
 }
 
@@ -27,7 +27,7 @@ const nodesPath = "/api/v1/nodes/"
 // ParseCall reads "GET /pods", or "/pods" for a GET. A path of the API server's node proxy, such as
 // "/api/v1/nodes/{node}/proxy/pods", is a proxied call of what follows.
 //
-// It returns an error that wraps [ErrCall] for anything else, a method in lower case and a relative path among them.
+// It returns an error that wraps [ErrCall] for anything else, such as a method in lower case or a relative path.
 func ParseCall(text string) (Call, error) {
 	method, path := "GET", strings.TrimSpace(text)
 	if i := strings.IndexAny(path, " \t"); i >= 0 {
@@ -46,7 +46,7 @@ func ParseCall(text string) (Call, error) {
 	return c, nil
 }
 
-// String is what ParseCall reads, with {node} for the node of a proxied call.
+// String returns what ParseCall reads, with {node} for the node of a proxied call.
 func (c Call) String() string {
 	if c.Proxied {
 		return c.Method + " " + nodesPath + "{node}/proxy" + c.Path
@@ -54,7 +54,8 @@ func (c Call) String() string {
 	return c.Method + " " + c.Path
 }
 
-// Asks returns what is asked about the call in the order of asking, by the kubelet or, for a proxied call, by the API server.
+// Asks returns what is asked about the call in the order of asking, by the kubelet or, for a proxied call, by the API
+// server.
 func (c Call) Asks(m kubeletauthz.Mapper) []Need {
 	if c.Proxied {
 		return []Need{{Verb: proxyVerb(c.Method), Subresource: proxy}}
@@ -66,7 +67,8 @@ func (c Call) Asks(m kubeletauthz.Mapper) []Need {
 	return asks
 }
 
-// proxyVerb is the API server's verb for a request to a subresource of one object. It differs from the kubelet's in HEAD.
+// proxyVerb is the API server's verb for a request to a subresource of one object. It differs from the kubelet's in
+// HEAD.
 func proxyVerb(method string) string {
 	switch method {
 	case "GET", "HEAD":

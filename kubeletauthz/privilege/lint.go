@@ -8,7 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Code names a kind of finding. Codes do not change their meaning.
+// Code names a kind of finding. A code never changes its meaning.
 type Code string
 
 // The findings, from the most dangerous down.
@@ -36,8 +36,8 @@ type Finding struct {
 	Message string
 }
 
-// Lint returns the faults of a role's rules about the kubelet's API, by rule and then by resource; nil when there are none. kind is
-// ClusterRole or Role.
+// Lint returns the faults of a role's rules about the kubelet's API, ordered by rule and then by resource; nil for
+// none. kind is ClusterRole or Role.
 func Lint(kind string, rules []rbacv1.PolicyRule) []Finding {
 	var found []Finding
 	for i, rule := range rules {

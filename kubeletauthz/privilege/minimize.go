@@ -9,21 +9,22 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// ErrResourceNames says that a rule about the kubelet is restricted by resourceNames, so that rules without names would be wider.
+// ErrResourceNames says that a rule about the kubelet is restricted by resourceNames, so that rules without names would
+// be wider.
 var ErrResourceNames = errors.New("restricted by resourceNames")
 
 // Minimized is a role's rules after Minimize.
 type Minimized struct {
-	// Rules are the new rules. They share no slice that was changed with the old ones.
+	// Rules are the new rules. Those that did not change share their slices with the old ones.
 	Rules []rbacv1.PolicyRule
-	// Wide are the positions in Rules, from 0, of wildcards that were left alone because they grant more than kubelet access,
-	// and that still grant nodes/proxy.
+	// Wide are the positions in Rules, from 0, of wildcards that were left alone because they grant more than kubelet
+	// access, and that still grant nodes/proxy.
 	Wide []int
 }
 
-// Minimize replaces what rules grant on the kubelet's API by what is needed: in place of the first rule that granted any of it,
-// behind what is left of that rule, or at the end when there is none. Subresources that were granted keep their order. All else stays as it is: other
-// resources of the same rule, nodes itself, nodes/status, and wildcards.
+// Minimize replaces what rules grant on the kubelet's API by what is needed. The new rules follow what is left of the
+// first rule that granted any of it, or come last if none did; subresources that were granted keep their order.
+// Everything else stays as it is: other resources of the same rule, nodes itself, nodes/status, and wildcards.
 //
 // It returns an error that wraps [ErrResourceNames] when such a grant has resourceNames.
 func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
@@ -58,7 +59,8 @@ func Minimize(rules []rbacv1.PolicyRule, needs []Need) (Minimized, error) {
 	return found, nil
 }
 
-// inOrder puts resources that had the same verb before first, as they stood, so that a change shows no more than what changed.
+// inOrder puts resources that had the same verb before first, as they stood, so that a change shows no more than what
+// changed.
 func inOrder(rules, had []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	for _, rule := range rules {
 		var before []string
@@ -78,7 +80,8 @@ func inOrder(rules, had []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return rules
 }
 
-// isKubelet reports whether a resource, as rules write it, names a part of the kubelet's API. nodes/status is the API server's.
+// isKubelet reports whether a resource, as rules write it, names a part of the kubelet's API. nodes/status is the API
+// server's.
 func isKubelet(resource string) bool {
 	sub, found := strings.CutPrefix(resource, nodes)
 	return found && sub != "status"

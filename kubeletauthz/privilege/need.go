@@ -28,18 +28,18 @@ func (n Need) String() string { return cmp.Or(n.Verb, all) + " " + nodes + n.Sub
 
 // Fleet describes the kubelets that an agent meets. The zero value is every version from 1.31 on.
 type Fleet struct {
-	// Oldest is the oldest version; zero and versions before 1.31 count as 1.31. The fleet goes up to the newest known version,
-	// and an oldest one after that is treated as the newest known: see [kubeletauthz.Minor.Known].
+	// Oldest is the oldest version; zero and versions before 1.31 count as 1.31. The fleet goes up to the newest known
+	// version, and an oldest one after that is treated as the newest known: see [kubeletauthz.Minor.Known].
 	Oldest kubeletauthz.Minor
 	// HardenedVerbs says that the kubelets have [kubeletauthz.Options.HardenedVerbs] on.
 	HardenedVerbs bool
 }
 
-// Needs returns the least that allows every call on every kubelet of a fleet, ordered by verb and then by subresource, each
-// once; nil without calls.
+// Needs returns the least that allows every call on every kubelet of a fleet, ordered by verb and then by subresource,
+// each once; nil without calls.
 //
-// Where an old version asks for proxy alone, proxy is needed, and what newer versions would ask before it is left out: it
-// would grant nothing more. Versions that cannot serve a call ask nothing for it.
+// Where an old version asks for proxy alone, proxy is needed, and what newer versions would ask before it is left out:
+// it would grant nothing more. Versions that cannot serve a call ask nothing for it.
 func Needs(calls []Call, f Fleet) []Need {
 	var asks [][]Need
 	oldest, _ := f.Oldest.Known()
@@ -81,8 +81,8 @@ func cover(asks [][]Need) []Need {
 	return chosen
 }
 
-// Rules returns rules that grant exactly the needs and are ordered like them; neighbouring needs with the same verb share a
-// rule. It returns nil without needs.
+// Rules returns rules that grant exactly the needs and are ordered like them; neighbouring needs with the same verb
+// share a rule. It returns nil without needs.
 func Rules(needs []Need) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for i, n := range needs {

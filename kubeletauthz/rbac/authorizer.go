@@ -8,7 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Authorizer decides requests by the rules of a Source. It holds no state of its own and is as safe for concurrent use
+// Authorizer decides requests by the rules of a Source. It has no state of its own and is as safe for concurrent use
 // as its Source.
 type Authorizer struct {
 	source Source
@@ -21,7 +21,7 @@ func New(source Source) *Authorizer {
 
 // Answer is a decision with its reason. The zero value is a refusal.
 type Answer struct {
-	// Allowed says that a rule allows the request. RBAC has no denial: false means that no rule does.
+	// Allowed reports whether a rule allows the request. RBAC does not deny: false means that no rule allows it.
 	Allowed bool
 	// Grant is the first rule that allows it, ClusterRoleBindings before RoleBindings; zero unless Allowed.
 	Grant Grant
@@ -30,8 +30,8 @@ type Answer struct {
 // Authorize reports whether any rule that the user has allows the request.
 //
 // An error means that no rule allowed it and that not every rule could be read: the Source's list errors and one
-// [BindingError] for each binding whose role is missing, joined. As in Kubernetes, broken bindings take nothing away
-// from an allow found elsewhere: then the error is nil.
+// [BindingError] for each binding whose role is missing, joined. As in Kubernetes, an allow found elsewhere stands
+// despite broken bindings: then the error is nil.
 func (a *Authorizer) Authorize(ctx context.Context, r Request) (Answer, error) {
 	var answer Answer
 	err := a.visit(ctx, r.User, r.Groups, r.Namespace, func(g Grant) bool {
@@ -48,8 +48,8 @@ func (a *Authorizer) Authorize(ctx context.Context, r Request) (Answer, error) {
 }
 
 // Grants returns every rule the user has in a namespace, or cluster-wide only when it is empty: ClusterRoleBindings
-// first, then RoleBindings, each in the Source's order and each role's rules in theirs. The result is nil when there are
-// none. The error is as Authorize's, and the grants that could be read come with it.
+// first, then RoleBindings, each in the Source's order and each role's rules in theirs. The result is nil when there
+// are none. The error is as Authorize's, and the grants that could be read come with it.
 func (a *Authorizer) Grants(ctx context.Context, user string, groups []string, namespace string) ([]Grant, error) {
 	var grants []Grant
 	err := a.visit(ctx, user, groups, namespace, func(g Grant) bool {
@@ -119,7 +119,8 @@ func (a *Authorizer) bindings(ctx context.Context, namespace string) ([]binding,
 	return found, err
 }
 
-// rules follows a role reference; namespace is the binding's, empty for a ClusterRoleBinding, which cannot refer to a Role.
+// rules follows a role reference; namespace is the binding's, empty for a ClusterRoleBinding, which cannot refer to a
+// Role.
 func (a *Authorizer) rules(ctx context.Context, ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch {
 	case ref.Kind == "ClusterRole":

@@ -10,9 +10,9 @@
 //		fmt.Println(answer.Grant) // ClusterRoleBinding "agent" of ClusterRole "agent" to ServiceAccount "agent/monitoring"
 //	}
 //
-// Matching follows the RBAC authorizer of Kubernetes 1.36 to the letter, with its traps: "nodes/*" is not a wildcard and
-// grants nothing, "*/pods" is one, an empty verb is matched by "*" alone, and a rule with resourceNames does not match a
-// request without a name, such as a list.
+// Matching follows the RBAC authorizer of Kubernetes 1.36 to the letter, with its traps: "nodes/*" is not a wildcard
+// and grants nothing, "*/pods" is one, an empty verb is matched by "*" alone, and a rule with resourceNames does not
+// match a request without a name, such as a list.
 //
 // The package also carries the rules of system:kubelet-api-admin with and without fine-grained kubelet authorization
 // (KEP-2862, Design Details).

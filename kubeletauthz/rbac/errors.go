@@ -8,10 +8,12 @@ import (
 // ErrNotFound says that a role does not exist.
 var ErrNotFound = errors.New("role not found")
 
-// ErrRoleKind says that a binding refers to a kind it cannot refer to: anything but ClusterRole, and Role in a RoleBinding.
-var ErrRoleKind = errors.New("kind cannot be bound here")
+// ErrRoleKind says that a binding refers to a kind that it cannot bind: a ClusterRoleBinding binds only a ClusterRole,
+// a RoleBinding a ClusterRole or a Role.
+var ErrRoleKind = errors.New("binding cannot refer to this kind")
 
-// BindingError says that a binding which includes the user could not be followed to its role. Others still count.
+// BindingError says that a binding which includes the user has a role that could not be read. Other bindings still
+// count.
 type BindingError struct {
 	// Kind is ClusterRoleBinding or RoleBinding.
 	Kind string

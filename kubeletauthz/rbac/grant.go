@@ -14,18 +14,18 @@ type Grant struct {
 	BindingNamespace string
 	// BindingName is the binding's name.
 	BindingName string
-	// Role is the reference the binding holds.
+	// Role is the binding's reference to its role.
 	Role rbacv1.RoleRef
 	// Subject is the first of the binding's subjects that includes the user.
 	Subject rbacv1.Subject
 	// Index is the rule's position in its role, from 0.
 	Index int
-	// Rule is the rule itself; its slices are the Source's and are not to be changed.
+	// Rule is the rule itself; its slices are the Source's and must not be changed.
 	Rule rbacv1.PolicyRule
 }
 
-// String says which binding grants it, in the words of Kubernetes' own reason: ClusterRoleBinding "b" of ClusterRole "r"
-// to User "u". Namespaces stand behind names: RoleBinding "b/namespace", ServiceAccount "s/namespace".
+// String says which binding grants the rule, in the words of Kubernetes' own reason: ClusterRoleBinding "b" of
+// ClusterRole "r" to User "u". Namespaces follow names: RoleBinding "b/namespace", ServiceAccount "s/namespace".
 func (g Grant) String() string {
 	binding, subject := g.BindingName, g.Subject.Name
 	if g.BindingNamespace != "" {

@@ -5,12 +5,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// KubeletAPIAdmin returns a new system:kubelet-api-admin ClusterRole, which lets the API server call kubelets, for an API
-// server whose KubeletFineGrainedAuthz gate is on or off. With the gate on it also grants healthz, pods and configz; it grants
-// proxy in both cases, so that an API server reaches a kubelet whose gate differs from its own.
+// KubeletAPIAdmin returns a new system:kubelet-api-admin ClusterRole, which lets the API server call kubelets, for an
+// API server whose KubeletFineGrainedAuthz gate is on or off. With the gate on it also grants healthz, pods and
+// configz; it grants proxy in both cases, so that an API server reaches a kubelet whose gate differs from its own.
 //
-// As in Kubernetes, it grants neither nodes/checkpoint nor nodes/statusz: a client with this role alone is refused there.
-// Source: KEP-2862, Design Details.
+// As in Kubernetes, it grants neither nodes/checkpoint nor nodes/statusz: a client with this role alone is refused
+// there. Source: KEP-2862, Design Details.
 func KubeletAPIAdmin(fineGrained bool) *rbacv1.ClusterRole {
 	subresources := []string{"nodes/log", "nodes/metrics", "nodes/proxy", "nodes/stats"}
 	if fineGrained {

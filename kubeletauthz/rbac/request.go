@@ -2,8 +2,8 @@ package rbac
 
 // Request is one question: may this user do this?
 //
-// The zero value of NonResource makes it a question about a resource, so that a request whose Resource was left empty is
-// never matched against nonResourceURLs.
+// The zero value of NonResource makes it a question about a resource, so that a request whose Resource was left empty
+// is never matched against nonResourceURLs.
 type Request struct {
 	// User is the user's name, as authentication gave it.
 	User string

@@ -12,8 +12,8 @@ var ErrAttributes = errors.New("review needs either resource or non-resource att
 
 // Review answers a SubjectAccessReview, as the API server does for its own RBAC.
 //
-// What Authorize calls an error becomes the status's EvaluationError, beside a refusal. The error is [ErrAttributes], unless
-// the spec has exactly one kind of attributes. Field and label selectors are not looked at: RBAC has no rules about them.
+// An error of Authorize becomes the EvaluationError of a refusal. The error is [ErrAttributes], unless
+// the spec has exactly one kind of attributes. Field and label selectors are ignored: RBAC has no rules about them.
 func (a *Authorizer) Review(ctx context.Context, spec authorizationv1.SubjectAccessReviewSpec) (authorizationv1.SubjectAccessReviewStatus, error) {
 	r := Request{User: spec.User, Groups: spec.Groups}
 	switch resource, path := spec.ResourceAttributes, spec.NonResourceAttributes; {

@@ -10,7 +10,7 @@ import (
 // all is the wildcard of verbs, API groups, resources and non-resource URLs.
 const all = "*"
 
-// ruleAllows reports whether one rule allows the request. The user is not looked at: that is the binding's part.
+// ruleAllows reports whether one rule allows the request. The user does not matter here: bindings are about users.
 func ruleAllows(rule rbacv1.PolicyRule, r Request) bool {
 	if !matches(rule.Verbs, r.Verb) {
 		return false

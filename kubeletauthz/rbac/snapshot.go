@@ -7,16 +7,16 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Snapshot is a Source over fixed slices, for tools and tests. It is looked through from front to back, so the first of
-// several objects with one name counts. The zero value grants nothing.
+// Snapshot is a Source over fixed slices, for tools and tests. Of several objects with the same name the first counts.
+// The zero value grants nothing.
 type Snapshot struct {
-	// Cluster holds the ClusterRoles.
+	// Cluster are the ClusterRoles.
 	Cluster []*rbacv1.ClusterRole
-	// Namespaced holds the Roles of all namespaces.
+	// Namespaced are the Roles of all namespaces.
 	Namespaced []*rbacv1.Role
-	// ClusterBindings holds the ClusterRoleBindings.
+	// ClusterBindings are the ClusterRoleBindings.
 	ClusterBindings []*rbacv1.ClusterRoleBinding
-	// Bindings holds the RoleBindings of all namespaces.
+	// Bindings are the RoleBindings of all namespaces.
 	Bindings []*rbacv1.RoleBinding
 }
 

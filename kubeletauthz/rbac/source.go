@@ -6,7 +6,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Source holds the roles and bindings. What it returns is read and never changed; it may be shared.
+// Source gives the roles and bindings. What it returns is read and never changed, so it may be shared.
 //
 // A ClusterRole with an aggregationRule is expected with its rules filled in, as the API server stores it.
 type Source interface {

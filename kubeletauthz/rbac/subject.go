@@ -12,7 +12,7 @@ const serviceAccountPrefix = "system:serviceaccount:"
 // subjectIncludes reports whether a binding's subject is the user or one of the user's groups.
 //
 // namespace is the binding's own, empty for a ClusterRoleBinding: a ServiceAccount subject without a namespace lives
-// there, and in a ClusterRoleBinding it is nobody. Unknown kinds include nobody.
+// there, and in a ClusterRoleBinding it matches nobody. Unknown kinds match nobody.
 func subjectIncludes(subject rbacv1.Subject, user string, groups []string, namespace string) bool {
 	switch subject.Kind {
 	case rbacv1.UserKind:

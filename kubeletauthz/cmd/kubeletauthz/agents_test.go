@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// agents are real roles, the calls their agents make, and what the tool says of them. What comes out of minimize must pass lint.
+// agents are real roles, the calls their agents make, and what the tool says of them. What comes out of minimize must
+// pass lint.
 var agents = []struct {
 	name     string
 	file     string

@@ -1,7 +1,8 @@
 package main
 
-// diff returns the lines of before and after in order, with "- " in front of those that went, "+ " of those that came and two
-// spaces of those that stayed; of the latter, those near a change, with "..." for the others. It is nil when nothing changed.
+// diff returns the lines of before and after in order, with "- " in front of those that went, "+ " of those that came
+// and two spaces of those that stayed; of the latter, those near a change, with "..." for the others. It is nil when
+// nothing changed.
 func diff(before, after []string) []string {
 	common := longest(before, after)
 	var out []string

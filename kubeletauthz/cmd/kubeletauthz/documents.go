@@ -22,8 +22,8 @@ type document struct {
 	err  error
 }
 
-// documents yields what stands in a text, in order: YAML documents as JSON, and each of several JSON values. Empty ones
-// are left out.
+// documents yields the documents of a text, in order: YAML documents as JSON, and each of several JSON values. Empty
+// ones are left out.
 func documents(text []byte) iter.Seq[document] {
 	return func(yield func(document) bool) {
 		for line, chunk := range chunks(bytes.TrimPrefix(text, []byte(bom))) {
@@ -36,8 +36,8 @@ func documents(text []byte) iter.Seq[document] {
 	}
 }
 
-// chunks yields what stands between the lines that begin or end a YAML document, and the line each begins at. JSON has
-// no such lines. What stands behind a marker on its line belongs to what follows.
+// chunks yields what is between the lines that begin or end a YAML document, and the line each begins at. JSON has
+// no such lines. What follows a marker on its line belongs to the next document.
 func chunks(text []byte) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		start, from, line, at := 0, 1, 0, 0
@@ -59,7 +59,7 @@ func chunks(text []byte) iter.Seq2[int, []byte] {
 	}
 }
 
-// marks reports whether a line is a marker, alone or with something behind it.
+// marks reports whether a line is a marker, alone or with something after it.
 func marks(line []byte, marker string) bool {
 	rest, found := bytes.CutPrefix(line, []byte(marker))
 	return found && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
@@ -103,7 +103,7 @@ func content(chunk []byte) (lines int, rest []byte) {
 	return lines, bytes.TrimPrefix(chunk, []byte(bom))
 }
 
-// jsonValues reads JSON values, one behind the other. The last has the fault, if there is one; nil when the first
+// jsonValues reads JSON values, one after the other. The last has the fault, if there is one; nil when the first
 // character is not JSON's for an object or a list.
 func jsonValues(line int, text []byte) []document {
 	start := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("---")))
@@ -124,7 +124,7 @@ func jsonValues(line int, text []byte) []document {
 			return values
 		}
 		if err != nil {
-			return append(values, document{line: line, err: fmt.Errorf("behind a JSON object: %w", err)})
+			return append(values, document{line: line, err: fmt.Errorf("after a JSON object: %w", err)})
 		}
 		values = append(values, document{line: line, json: value})
 		end := int(decoder.InputOffset())
@@ -139,7 +139,7 @@ type unread struct{}
 // UnmarshalYAML keeps nothing.
 func (*unread) UnmarshalYAML(func(any) error) error { return nil }
 
-// yamlValue makes JSON of a single YAML document. A field that is there twice is a fault, and so is a second document:
+// yamlValue makes JSON of a single YAML document. A duplicate field is a fault, and so is a second document:
 // the library reads the first and says nothing.
 func yamlValue(text []byte) ([]byte, error) {
 	decoder := goyaml.NewDecoder(bytes.NewReader(text))

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzRead says: whatever stands in a file, reading it ends in objects or in a note, and hides nothing of a document behind it.
+// FuzzRead says: whatever stands in a file, reading it ends in objects or in a note, and hides nothing of a document
+// behind it.
 func FuzzRead(f *testing.F) {
 	names, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(names) == 0 {

@@ -86,7 +86,7 @@ var inputCases = []struct {
 	{name: "another version of RBAC", in: strings.Replace(yamlWide, "k8s.io/v1", "k8s.io/v1beta1", 1) + "---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: rbac.authorization.k8s.io/v1beta1 ClusterRole"}, code: exitInput},
 	{name: "another kind of RBAC", in: strings.Replace(yamlWide, "ClusterRole", "Clusterrole", 1) + "---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: rbac.authorization.k8s.io/v1 Clusterrole"}, code: exitInput},
 	{name: "a document that is no object", in: "- a\n---\nhello\n---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: not a Kubernetes object", "-:3: refused: not a Kubernetes object"}, code: exitInput},
-	{name: "what follows JSON", in: jsonOther + "\n\nnot JSON\n---\n" + yamlWide, out: []string{foundOther, foundWide}, errs: []string{"-:3: refused: behind a JSON object: "}, code: exitInput},
+	{name: "what follows JSON", in: jsonOther + "\n\nnot JSON\n---\n" + yamlWide, out: []string{foundOther, foundWide}, errs: []string{"-:3: refused: after a JSON object: "}, code: exitInput},
 	{name: "a second document behind a lone carriage return", in: strings.ReplaceAll(yamlOther+"---\n"+yamlWide, "\n", "\r") + "\n---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: "}, code: exitInput},
 	{name: "a merge that sets a field again", in: strings.Replace(aliased, "<<: *r", "<<: *r, verbs: [get]", 1) + "---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: "}, code: exitInput},
 	{name: "an alias to nothing", in: strings.Replace(yamlWide, "'*'", "*", 1) + "---\n" + yamlOther, out: []string{foundOther}, errs: []string{"-:1: refused: not YAML"}, code: exitInput},

@@ -6,9 +6,10 @@
 //	kubeletauthz lint -f rbac.yaml
 //	kubeletauthz minimize --endpoints "GET /pods,GET /stats/summary" --min-version 1.33 -f rbac.yaml
 //
-// It reads Kubernetes YAML or JSON, many documents a file, "-" for standard input, and needs no cluster.
+// It reads Kubernetes YAML or JSON, any number of documents in a file, "-" for standard input, and needs no cluster.
 //
-// A document is used, named as not RBAC, or refused with its place on standard error; the rest is judged all the same.
+// A document is used, or named on standard error as not RBAC, or refused there with its place; the rest is still
+// judged.
 //
 // A version newer than the newest known is treated as the newest known, which a line on standard error says.
 //
@@ -43,7 +44,7 @@ const usage = `usage:
   kubeletauthz lint -f FILE
   kubeletauthz minimize --endpoints "GET /pods,..." [--min-version 1.31] [--hardened] [--role NAME] [-f FILE]
 PATH is the kubelet's, or /api/v1/nodes/{node}/proxy/... for a call through the API server.
-FILE holds any number of YAML or JSON documents; - is standard input.
+FILE contains any number of YAML or JSON documents; - is standard input.
 `
 
 // errUsage wraps what is wrong with the command line.
@@ -102,7 +103,7 @@ func (m *many) Set(value string) error {
 	return nil
 }
 
-// minor is a flag that holds a known Kubernetes version, and the console that is told of a newer one.
+// minor is a flag for a known Kubernetes version, and the console that is told of a newer one.
 type minor struct {
 	kubeletauthz.Minor
 	console console

@@ -21,7 +21,7 @@ type head struct {
 	Items           json.RawMessage `json:"items"`
 }
 
-// headOf reads names case sensitively and refuses doubled ones: of two kinds, none is the right one.
+// headOf reads names case sensitively and refuses duplicate ones: of two kinds, none is the right one.
 func headOf(text []byte) (head, error) {
 	var h head
 	if len(text) == 0 || text[0] != '{' {
