@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test soak trace modules cross api bench fuzz lint tidy work parts debian commands
+.PHONY: demo stack cost test soak trace modules cross api bench fuzz lint sums tidy work parts debian commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -71,6 +71,9 @@ fuzz: $(HOUSE)
 
 lint: $(HOUSE) $(BIN)/staticcheck $(BIN)/gofumpt
 	@$(HOUSE) lint $(M)
+
+sums: $(HOUSE)
+	@$(HOUSE) sums
 
 tidy: $(HOUSE)
 	@$(HOUSE) tidy $(M)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
@@ -28,22 +29,25 @@ func Targets() []Target {
 	return out
 }
 
-// Compile builds and vets the module for the target and compiles its tests; it
-// links nothing, so that a second run comes from the build cache. What the go
+// Compile builds and vets the modules for the target and compiles their tests; it
+// links nothing but commands, so that a second run comes from the build cache. What the go
 // command prints goes to w.
-func Compile(w io.Writer, h *house.House, m house.Module, t Target) error {
-	packages := m.Path() + "/..."
+func Compile(w io.Writer, h *house.House, t Target, modules ...house.Module) error {
+	var packages, dirs []string
+	for _, m := range modules {
+		packages, dirs = append(packages, m.Path()+"/..."), append(dirs, m.Dir)
+	}
 	for _, args := range [][]string{
-		{"build", packages},
-		{"vet", packages},
-		{"list", "-test", "-export", "-f", "", packages},
+		{"build"},
+		{"vet"},
+		{"list", "-test", "-export", "-f", ""},
 	} {
-		cmd := exec.Command("go", args...)
+		cmd := exec.Command("go", append(args, packages...)...)
 		cmd.Dir = h.Root
 		cmd.Env = append(h.WorkEnv(), "GOOS="+t.OS, "GOARCH="+t.Arch, "CGO_ENABLED=0")
 		cmd.Stderr = w
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%s for %s: go %s: %w", m.Dir, t, args[0], err)
+			return fmt.Errorf("%s for %s: go %s: %w", strings.Join(dirs, ", "), t, args[0], err)
 		}
 	}
 	return nil

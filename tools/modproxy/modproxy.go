@@ -1,5 +1,6 @@
 // Package modproxy serves the modules of the tree to the go command the way a
-// module proxy would, as files, so that each module can be fetched by version.
+// module proxy would, as files, so that each module can be fetched by version; and
+// computes the sums that the go command would find at their tags.
 package modproxy
 
 import (
@@ -10,15 +11,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/mod/module"
-	"golang.org/x/mod/zip"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// Proxy is a folder in the layout of the GOPROXY protocol, with a module cache of
+// Proxy is a directory in the layout of the GOPROXY protocol, with a module cache of
 // its own beside it.
 type Proxy struct {
 	dir string
@@ -46,7 +47,29 @@ func Build(dir, root string, modules []house.Module) (*Proxy, error) {
 	return p, nil
 }
 
-// Cache returns the folder of the proxy's module cache.
+// With builds the proxy of the checkout's published modules and calls f, while no
+// other process uses its directory.
+func With(h *house.House, f func(*Proxy) error) error {
+	dir := filepath.Join(h.Root, ".build", "modules")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	lock, err := os.Create(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	p, err := Build(dir, h.Root, h.Select(house.Library, house.Tool))
+	if err != nil {
+		return err
+	}
+	return f(p)
+}
+
+// Cache returns the directory of the proxy's module cache.
 func (p *Proxy) Cache() string { return filepath.Join(p.dir, "cache") }
 
 func (p *Proxy) files() string { return filepath.Join(p.dir, "proxy") }
@@ -75,13 +98,17 @@ func (p *Proxy) pack(root string, m house.Module) (err error) {
 			return err
 		}
 	}
-	archive, err := os.Create(filepath.Join(at, m.Version+".zip"))
+	packed, err := os.Create(filepath.Join(at, m.Version+".zip"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, archive.Close()) }()
-	return zip.CreateFromDir(archive, module.Version{Path: m.Path(), Version: m.Version}, filepath.Join(root, m.Dir))
+	defer func() { err = errors.Join(err, packed.Close()) }()
+	return archive(packed, root, m, nil)
 }
+
+// buildFlags are for every go command that uses the proxy. Without paths in what it builds, the
+// build cache serves every scratch directory and module cache.
+const buildFlags = "-trimpath -modcacherw -buildvcs=false"
 
 // Env returns the environment in which the go command fetches the tree's modules
 // from the proxy and all others from the machine's module cache or the default
@@ -104,10 +131,10 @@ func (p *Proxy) Env() ([]string, error) {
 	return append(
 		os.Environ(),
 		"GOWORK=off",
-		// The go command's index of a module's packages is keyed by the module's folder and
+		// The go command's index of a module's packages is keyed by the module's directory and
 		// version, which stay as they are when the tree changes.
 		"GODEBUG=goindex=0",
-		"GOFLAGS=-mod=mod -modcacherw -buildvcs=false",
+		"GOFLAGS=-mod=mod "+buildFlags,
 		"GONOSUMDB="+house.Prefix,
 		"GOPROXY="+strings.Join(sources, ","),
 		"GOMODCACHE="+p.Cache(),

@@ -1,6 +1,7 @@
 package modproxy
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -12,9 +13,10 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// Prove builds, vets and tests m at its version in a scratch folder outside the
-// workspace, where siblings come from the proxy alone. What the go command prints
-// goes to w.
+// Prove builds, vets and tests m at its version in a scratch directory outside the
+// workspace, where siblings come from the proxy alone and must be what its go.sum
+// says. What the go command prints goes to w. Where the go.sum is wrong, the error is
+// ErrSums too.
 func (p *Proxy) Prove(w io.Writer, m house.Module) error {
 	scratch, err := os.MkdirTemp("", "lanyard-module-")
 	if err != nil {
@@ -28,9 +30,21 @@ func (p *Proxy) Prove(w io.Writer, m house.Module) error {
 	if err := copyTree(scratch, fetched); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "-count=1", "./..."}} {
-		if err := p.goIn(w, scratch, args...); err != nil {
-			return fmt.Errorf("%s: %w", m.Dir, err)
+	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "./..."}} {
+		var said strings.Builder
+		err := p.goIn(io.MultiWriter(w, &said), scratch, append([]string{args[0], "-mod=readonly"}, args[1:]...)...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Dir, errors.Join(err, ofSums(said.String())))
+		}
+	}
+	return nil
+}
+
+// ofSums returns ErrSums where the go command complains of a go.sum, and else nil.
+func ofSums(said string) error {
+	for _, words := range []string{"checksum mismatch", "missing go.sum entry"} {
+		if strings.Contains(said, words) {
+			return ErrSums
 		}
 	}
 	return nil
@@ -75,7 +89,7 @@ func (p *Proxy) Install(w io.Writer, m house.Module) error {
 	if err != nil {
 		return err
 	}
-	cmd.Env = append(cmd.Env, "GOBIN="+bin, "GOFLAGS=-modcacherw -buildvcs=false")
+	cmd.Env = append(cmd.Env, "GOBIN="+bin, "GOFLAGS="+buildFlags)
 	cmd.Stdout, cmd.Stderr = w, w
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go install %s: %w", m.Dir, err)

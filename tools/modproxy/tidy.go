@@ -10,9 +10,9 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// Tidy runs `go mod tidy` in the module's folder through the proxy. The sums of
-// siblings stay out of its go.sum: they change with every commit and only the
-// module that consumes a sibling checks them.
+// Tidy runs `go mod tidy` in the module's directory through the proxy. The sums of
+// siblings are left out of its go.sum: WriteSums writes those that they have when
+// their own are right.
 func (p *Proxy) Tidy(root string, m house.Module) error {
 	env, err := p.Env()
 	if err != nil {

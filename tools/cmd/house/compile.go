@@ -22,7 +22,7 @@ func crossCompile(h *house.House, args []string) error {
 	}
 	for _, t := range cross.Targets() {
 		for _, m := range modules {
-			if err := cross.Compile(os.Stderr, h, m, t); err != nil {
+			if err := cross.Compile(os.Stderr, h, t, m); err != nil {
 				return err
 			}
 			fmt.Printf("ok  %-14s %s\n", t, m.Dir)
@@ -38,7 +38,7 @@ func prove(h *house.House, args []string) error {
 	if err != nil {
 		return err
 	}
-	return withProxy(h, func(p *modproxy.Proxy) error {
+	return modproxy.With(h, func(p *modproxy.Proxy) error {
 		for _, m := range modules {
 			started := time.Now()
 			if err := proveOne(h, p, m); err != nil {

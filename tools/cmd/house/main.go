@@ -26,6 +26,7 @@ func chores() map[string]chore {
 		"fuzz":    fuzzAll,
 		"lint":    lint,
 		"modules": prove,
+		"sums":    sums,
 		"test":    test,
 		"tidy":    tidy,
 		"trace":   traceIDs,

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-	"syscall"
+	"fmt"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
 	"github.com/lanyard-dev/lanyard/tools/modproxy"
@@ -17,13 +15,13 @@ func work(h *house.House, args []string) error {
 	return h.WriteWork()
 }
 
-// tidy tidies the given modules, or all.
+// tidy tidies the given modules, or all, and renews the sums of siblings.
 func tidy(h *house.House, args []string) error {
 	modules, err := selected(h, args)
 	if err != nil {
 		return err
 	}
-	return withProxy(h, func(p *modproxy.Proxy) error {
+	err = modproxy.With(h, func(p *modproxy.Proxy) error {
 		for _, m := range modules {
 			if err := p.Tidy(h.Root, m); err != nil {
 				return err
@@ -31,26 +29,20 @@ func tidy(h *house.House, args []string) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return sums(h, nil)
 }
 
-// withProxy builds the proxy of the tree and calls f while no other process uses
-// its folder.
-func withProxy(h *house.House, f func(*modproxy.Proxy) error) error {
-	dir := filepath.Join(h.Root, ".build", "modules")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// sums writes the sums of siblings into the go.sum of each module of the workspace.
+func sums(h *house.House, args []string) error {
+	if len(args) != 0 {
+		return errUsage
 	}
-	lock, err := os.Create(filepath.Join(dir, "lock"))
-	if err != nil {
-		return err
+	changed, err := modproxy.WriteSums(h)
+	for _, dir := range changed {
+		fmt.Println("renewed " + dir + "/go.sum")
 	}
-	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return err
-	}
-	p, err := modproxy.Build(dir, h.Root, h.Select(house.Library, house.Tool))
-	if err != nil {
-		return err
-	}
-	return f(p)
+	return err
 }
