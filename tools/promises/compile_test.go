@@ -70,19 +70,24 @@ func TestRatios(t *testing.T) {
 			continue // it compares behaviour alone
 		}
 		t.Run("MOD-5 "+m.Dir+" prints a ratio for each grid point", func(t *testing.T) {
-			var said strings.Builder
-			points, _, err := ratio.Run(&said, h, m, 1, "1x")
-			if err != nil {
-				t.Fatalf("%v\n%s", err, said.String())
-			}
-			if len(points) == 0 {
-				t.Fatal("no benchmark")
-			}
-			for _, p := range points {
-				if len(p.Nanos[ratio.Ours]) == 0 || len(p.Contenders) < 2 {
-					t.Errorf("%s ran %v, want %s and another", p.Name, p.Contenders, ratio.Ours)
-				}
-			}
+			proved(t, h, "ratios", m, func() { ratios(t, h, m) })
 		})
+	}
+}
+
+func ratios(t *testing.T, h *house.House, m house.Module) {
+	t.Helper()
+	var said strings.Builder
+	points, _, err := ratio.Run(&said, h, m, 1, "1x")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	if len(points) == 0 {
+		t.Fatal("no benchmark")
+	}
+	for _, p := range points {
+		if len(p.Nanos[ratio.Ours]) == 0 || len(p.Contenders) < 2 {
+			t.Errorf("%s ran %v, want %s and another", p.Name, p.Contenders, ratio.Ours)
+		}
 	}
 }
