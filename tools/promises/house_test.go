@@ -31,14 +31,8 @@ func eachLibrary(t *testing.T, id string, f func(t *testing.T, h *house.House, m
 	}
 }
 
-// loaded are the packages of modules that were asked for before, by directory.
-var loaded = map[string][]*apilist.Package{}
-
 func exported(t *testing.T, h *house.House, m house.Module) []*apilist.Package {
 	t.Helper()
-	if packages, ok := loaded[m.Dir]; ok {
-		return packages
-	}
 	packages, err := apilist.Load(h, m)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +40,6 @@ func exported(t *testing.T, h *house.House, m house.Module) []*apilist.Package {
 	if len(packages) == 0 {
 		t.Fatalf("%s has no package that others can import", m.Dir)
 	}
-	loaded[m.Dir] = packages
 	return packages
 }
 
