@@ -30,7 +30,7 @@ func (p *Proxy) Prove(w io.Writer, m house.Module) error {
 	if err := copyTree(scratch, fetched); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "./..."}} {
+	for _, args := range [][]string{{"build", "./..."}, {"vet", "./..."}, {"test", "-vet=off", "./..."}} {
 		var said strings.Builder
 		err := p.goIn(io.MultiWriter(w, &said), scratch, append([]string{args[0], "-mod=readonly"}, args[1:]...)...)
 		if err != nil {

@@ -52,13 +52,16 @@ func Sums(h *house.House) (map[string][]byte, error) {
 	return s.texts, nil
 }
 
-// WriteSums writes the sums of siblings into each go.sum of the workspace, and
-// returns the directories of the modules whose file changed.
-func WriteSums(h *house.House) ([]string, error) {
+// WriteSums writes the sums of siblings into the go.sum of each of the modules that is of the
+// workspace, and returns the directories of those whose file changed.
+func WriteSums(h *house.House, modules []house.Module) ([]string, error) {
 	stale, texts, err := staleSums(h)
 	if err != nil {
 		return nil, err
 	}
+	stale = slices.DeleteFunc(stale, func(dir string) bool {
+		return !slices.ContainsFunc(modules, func(m house.Module) bool { return m.Dir == dir })
+	})
 	for _, dir := range stale {
 		file := filepath.Join(h.Root, dir, sumFile)
 		if len(texts[dir]) == 0 {

@@ -83,7 +83,7 @@ func (w *together) Write(p []byte) (int, error) {
 }
 
 // timeout bounds one package's tests.
-const timeout = "30m"
+const timeout = "60m"
 
 func (g group) run(h *house.House, o Options) ([]Outcome, error) {
 	cmd := exec.Command("go", g.args(o.Flags...)...)

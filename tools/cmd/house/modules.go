@@ -15,7 +15,7 @@ func work(h *house.House, args []string) error {
 	return h.WriteWork()
 }
 
-// tidy tidies the given modules, or all, and renews the sums of siblings.
+// tidy tidies the given modules, or all, and renews the sums of their siblings.
 func tidy(h *house.House, args []string) error {
 	modules, err := selected(h, args)
 	if err != nil {
@@ -32,7 +32,7 @@ func tidy(h *house.House, args []string) error {
 	if err != nil {
 		return err
 	}
-	return sums(h, nil)
+	return renew(h, modules)
 }
 
 // sums writes the sums of siblings into the go.sum of each module of the workspace.
@@ -40,7 +40,11 @@ func sums(h *house.House, args []string) error {
 	if len(args) != 0 {
 		return errUsage
 	}
-	changed, err := modproxy.WriteSums(h)
+	return renew(h, h.Modules)
+}
+
+func renew(h *house.House, modules []house.Module) error {
+	changed, err := modproxy.WriteSums(h, modules)
 	for _, dir := range changed {
 		fmt.Println("renewed " + dir + "/go.sum")
 	}
