@@ -3,8 +3,9 @@ module github.com/lanyard-dev/lanyard/credprovider
 go 1.26.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	k8s.io/api v0.36.4
 	k8s.io/apimachinery v0.36.4
 	pgregory.net/rapid v1.3.0

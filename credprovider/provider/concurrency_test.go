@@ -78,7 +78,7 @@ func TestSingleFlight(t *testing.T) {
 		for range 20 {
 			waiting = append(waiting, lookup(ctx, pool, "a.io/x", pod("p", "")))
 		}
-		provider.AwaitWaiters(pool, 21)
+		provider.AwaitWaiters(21)
 		g.release <- nil
 		for _, w := range waiting {
 			if r := <-w; r.err != nil || len(r.found) != 1 {
@@ -121,7 +121,7 @@ func TestSingleFlight(t *testing.T) {
 		first := lookup(ctx, pool, "a.io/x", pod("p1", "sa"))
 		<-g.entered
 		second := lookup(ctx, pool, "a.io/x", pod("p2", "sa"))
-		provider.AwaitWaiters(pool, 2)
+		provider.AwaitWaiters(2)
 		g.release <- nil
 		if a, b := <-first, <-second; len(a.found) != 1 || len(b.found) != 1 || len(g.entered) != 0 {
 			t.Errorf("%+v, %+v, %d more runs", a, b, len(g.entered))
@@ -136,7 +136,7 @@ func TestSingleFlight(t *testing.T) {
 			first := lookup(ctx, pool, "a.io/x", pod("p1", "sa"))
 			leader := <-g.entered
 			second := lookup(ctx, pool, "a.io/x", pod("p2", "sa"))
-			provider.AwaitWaiters(pool, 2)
+			provider.AwaitWaiters(2)
 			var fault error
 			if fail {
 				fault = errors.New("the first pod's token is bad")
@@ -158,7 +158,7 @@ func TestSingleFlight(t *testing.T) {
 		first := lookup(ctx, pool, "a.io/x", pod("p", ""))
 		<-g.entered
 		second := lookup(ctx, pool, "a.io/x", pod("p", ""))
-		provider.AwaitWaiters(pool, 2)
+		provider.AwaitWaiters(2)
 		fault := errors.New("broken")
 		g.release <- fault
 		if a, b := <-first, <-second; !errors.Is(a.err, fault) || !errors.Is(b.err, fault) || len(g.entered) != 0 {
@@ -178,7 +178,7 @@ func TestSingleFlight(t *testing.T) {
 		first := lookup(leaving, pool, "a.io/x", pod("p", ""))
 		<-g.entered
 		second := lookup(ctx, pool, "a.io/x", pod("p", ""))
-		provider.AwaitWaiters(pool, 2)
+		provider.AwaitWaiters(2)
 		cancel()
 		if r := <-first; !errors.Is(r.err, context.Canceled) {
 			t.Errorf("first = %+v", r)
@@ -219,7 +219,7 @@ func TestSingleFlight(t *testing.T) {
 		<-g.entered
 		leaving, cancel := context.WithCancel(ctx)
 		second := lookup(leaving, pool, "a.io/y", pod("p", ""))
-		provider.AwaitWaiters(pool, 2)
+		provider.AwaitWaiters(2)
 		cancel()
 		if r := <-second; !errors.Is(r.err, context.Canceled) || len(g.entered) != 0 {
 			t.Errorf("second = %+v, %d more runs", r, len(g.entered))

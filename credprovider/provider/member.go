@@ -7,6 +7,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
@@ -16,7 +17,7 @@ type member struct {
 	config  credprovider.Provider
 	runner  Runner
 	answers *expiring[credprovider.CacheKey, *credprovider.Keyring]
-	flights flights[flightKey, outcome]
+	flights *flight.Group[flightKey, outcome]
 	turns   chan struct{} // holds one for each run under way
 }
 
@@ -104,7 +105,7 @@ func (m *member) answerFor(ctx context.Context, image string, pod Pod, who subje
 		return keyring, nil
 	}
 	key := flightKey{image: image, account: who.key}
-	shared, began, err := m.flights.do(ctx, key, func(ctx context.Context) (outcome, error) { return m.run(ctx, image, pod, who) })
+	shared, began, err := m.flights.Do(ctx, key, flight.Options{}, func(run *flight.Run) (outcome, error) { return m.run(run, image, pod, who) })
 	if began || shared.kept || who.account == nil || ctx.Err() != nil {
 		return shared.keyring, err
 	}
@@ -122,7 +123,7 @@ func (m *member) answerAlone(ctx context.Context, key flightKey, shared outcome,
 		return shared.keyring, sharedErr
 	}
 	key.token = sha256.Sum256([]byte(who.token.Reveal()))
-	own, _, err := m.flights.do(ctx, key, func(ctx context.Context) (outcome, error) { return m.run(ctx, key.image, pod, who) })
+	own, _, err := m.flights.Do(ctx, key, flight.Options{}, func(run *flight.Run) (outcome, error) { return m.run(run, key.image, pod, who) })
 	return own.keyring, err
 }
 

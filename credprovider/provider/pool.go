@@ -10,6 +10,7 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 	"github.com/lanyard-dev/lanyard/credprovider/configfile"
 	"github.com/lanyard-dev/lanyard/credprovider/plugin"
+	"github.com/lanyard-dev/lanyard/internal/flight"
 )
 
 const (
@@ -117,7 +118,7 @@ func (p *Pool) enlist(providers []credprovider.Provider, runners []Runner, optio
 		}
 		patterns[i] = config.MatchImages
 		p.members = append(p.members, &member{
-			pool: p, config: config, runner: runners[i], turns: make(chan struct{}, orDefault(options.MaxRuns, DefaultMaxRuns)),
+			pool: p, config: config, runner: runners[i], flights: new(flight.Group[flightKey, outcome]), turns: make(chan struct{}, orDefault(options.MaxRuns, DefaultMaxRuns)),
 			answers: newExpiring[credprovider.CacheKey, *credprovider.Keyring](orDefault(options.MaxAnswers, DefaultMaxAnswers)),
 		})
 	}

@@ -3,6 +3,8 @@ package provider
 import (
 	"context"
 	"time"
+
+	"github.com/lanyard-dev/lanyard/internal/flight"
 )
 
 const (
@@ -23,7 +25,7 @@ type tokenCache struct {
 	source  TokenSource
 	now     func() time.Time
 	tokens  *expiring[tokenKey, keptToken]
-	flights flights[tokenKey, Token]
+	flights *flight.Group[tokenKey, Token] // a pointer, which fmt does not follow into a run under way
 }
 
 type tokenKey struct{ namespace, name, uid, audience, pod string }
@@ -35,7 +37,9 @@ type keptToken struct {
 
 // newTokenCache returns an empty cache in front of source. A limit of zero or less is DefaultMaxTokens.
 func newTokenCache(source TokenSource, now func() time.Time, limit int) *tokenCache {
-	return &tokenCache{source: source, now: now, tokens: newExpiring[tokenKey, keptToken](orDefault(limit, DefaultMaxTokens))}
+	return &tokenCache{
+		source: source, now: now, tokens: newExpiring[tokenKey, keptToken](orDefault(limit, DefaultMaxTokens)), flights: new(flight.Group[tokenKey, Token]),
+	}
 }
 
 // Token returns a token that is valid now, from the cache or the source. Errors are the source's, the context's,
@@ -46,7 +50,7 @@ func (c *tokenCache) Token(ctx context.Context, request TokenRequest) (Token, er
 	if ok && c.now().Before(kept.refresh) {
 		return kept.Token, nil
 	}
-	token, _, err := c.flights.do(ctx, key, func(ctx context.Context) (Token, error) { return c.mint(ctx, key, request) })
+	token, _, err := c.flights.Do(ctx, key, flight.Options{}, func(run *flight.Run) (Token, error) { return c.mint(run, key, request) })
 	if err != nil && ok && ctx.Err() == nil {
 		return kept.Token, nil
 	}

@@ -3,9 +3,9 @@ module github.com/lanyard-dev/lanyard/peers/credprovider
 go 1.26.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/distribution/reference v0.6.0
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	k8s.io/apimachinery v0.37.2
 	k8s.io/kubelet v0.37.2
 	pgregory.net/rapid v1.3.0
@@ -21,7 +21,6 @@ require (
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
@@ -53,7 +52,8 @@ require (
 )
 
 replace (
-	github.com/lanyard-dev/lanyard/redact => ../../redact
 	github.com/lanyard-dev/lanyard/credprovider => ../../credprovider
+	github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
 	github.com/lanyard-dev/lanyard/pluginexec => ../../pluginexec
+	github.com/lanyard-dev/lanyard/redact => ../../redact
 )

@@ -53,6 +53,7 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kylelemons/godebug v1.1.0 // indirect
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -126,6 +127,8 @@ require (
 )
 
 replace github.com/lanyard-dev/lanyard/credprovider => ../../credprovider
+
+replace github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
 
 replace github.com/lanyard-dev/lanyard/pluginexec => ../../pluginexec
 

@@ -3,9 +3,9 @@ module github.com/lanyard-dev/lanyard/credprovider/cmd/credprovider
 go 1.26.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
 	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/spf13/cobra v1.10.2
 	k8s.io/api v0.37.2
 	sigs.k8s.io/yaml v1.6.0
@@ -16,6 +16,7 @@ require (
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/pluginexec v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
