@@ -86,7 +86,7 @@ func (c *Call[K, V]) fly(run func(*Run) (V, error)) {
 	err := ErrGoexit
 	defer func() {
 		if p := recover(); p != nil {
-			err = &PanicError{value: p, stack: debug.Stack()}
+			err = newPanicError(p, debug.Stack())
 		}
 		c.finish(value, err)
 	}()

@@ -47,28 +47,44 @@ func (e *LimitError) Unwrap() error { return context.DeadlineExceeded }
 // PanicError says that the function panicked. What it panicked with may hold anything, so no text shows it: it is
 // behind a method.
 type PanicError struct {
-	value any
-	stack []byte
+	reveal func() (value any, stack []byte) // a function, which no formatting looks into
+}
+
+func newPanicError(value any, stack []byte) *PanicError {
+	return &PanicError{reveal: func() (any, []byte) { return value, stack }}
 }
 
 // Value returns what the function panicked with.
-func (e *PanicError) Value() any { return e.value }
+func (e *PanicError) Value() any {
+	value, _ := e.content()
+	return value
+}
 
 // Stack returns the stack of the panic, as debug.Stack does.
-func (e *PanicError) Stack() []byte { return e.stack }
+func (e *PanicError) Stack() []byte {
+	_, stack := e.content()
+	return stack
+}
+
+func (e *PanicError) content() (value any, stack []byte) {
+	if e.reveal == nil {
+		return nil, nil
+	}
+	return e.reveal()
+}
 
 // Error names the type of the value; the text of an error of the Go runtime, such as an index out of range, is shown
 // whole.
 func (e *PanicError) Error() string {
-	if fault, ok := e.value.(runtime.Error); ok {
+	if fault, ok := e.Value().(runtime.Error); ok {
 		return "the run panicked: " + fault.Error()
 	}
-	return fmt.Sprintf("the run panicked with a %T", e.value)
+	return fmt.Sprintf("the run panicked with a %T", e.Value())
 }
 
 // Unwrap returns the value when it is an error, else nil.
 func (e *PanicError) Unwrap() error {
-	err, _ := e.value.(error)
+	err, _ := e.Value().(error)
 	return err
 }
 

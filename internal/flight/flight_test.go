@@ -285,7 +285,12 @@ func TestBrokenFunctions(t *testing.T) {
 						}
 						var printed strings.Builder
 						slog.New(slog.NewJSONHandler(&printed, nil)).Info("run", "err", err)
-						fmt.Fprintf(&printed, "%v %+v %#v %s %q %d %x", err, err, err, err, err, err, err)
+						for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+							fmt.Fprintf(&printed, verb, err)
+							if panicked := new(flight.PanicError); errors.As(err, &panicked) {
+								fmt.Fprintf(&printed, verb, []flight.PanicError{*panicked})
+							}
+						}
 						if strings.Contains(printed.String(), cause.Error()) {
 							t.Errorf("MOD-9 the error shows what the run panicked with: %s", printed.String())
 						}
