@@ -7,9 +7,10 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/suite"
 )
 
-// Run runs the suite, and then makes each case a subtest: whether a case fails or is unsupported may depend on others. A
-// failed case fails with what was sent, what was seen and the rule; an unsupported or skipped one skips with the reason; one
-// that could not be run fails, as does an error of [suite.Run]. What Run made in the runtime is removed before it returns.
+// Run runs the suite, and then makes each case a subtest: whether a case fails or is unsupported may depend on others.
+// A failed case fails with what was sent, what was seen and the rule; an unsupported or skipped one skips with the
+// reason; one that could not be run fails, as does an error of [suite.Run]. What Run made in the runtime is removed
+// before it returns.
 func Run(t *testing.T, options suite.Options) {
 	t.Helper()
 	report, err := suite.Run(t.Context(), options)

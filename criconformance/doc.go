@@ -1,6 +1,6 @@
-// Package criconformance tests whether a CRI runtime implements KEP-6035 (ExecRequest.envs, the environment of exec sessions)
-// and KEP-3619 (supplemental groups policy, the groups of a container's processes). The authors of a runtime run it in their
-// CI, as a part of their own tests or as the tool cmd/criconformance:
+// Package criconformance tests whether a CRI runtime implements KEP-6035 (ExecRequest.envs, the environment of exec
+// sessions) and KEP-3619 (supplemental groups policy, the groups of a container's processes). The authors of a runtime
+// run it in their CI, as a part of their own tests or as the tool cmd/criconformance:
 //
 //	func TestMain(m *testing.M) {
 //		if code, asked := reporter.Main(os.Args, os.Stdout, os.Stderr); asked {

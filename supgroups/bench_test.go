@@ -8,8 +8,8 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
-// BenchmarkResolve is the whole cost for a user in the middle of passwd, by name and by ID, from memory. The peers are in
-// peers/groups.
+// BenchmarkResolve is the whole cost for a user in the middle of passwd, by name and by ID, from memory. The peers are
+// in peers/groups.
 func BenchmarkResolve(b *testing.B) {
 	for _, rows := range []int{50, 1000, 100_000} {
 		var passwd, group strings.Builder

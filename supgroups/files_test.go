@@ -11,8 +11,8 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
-// malformed is the table of odd files in docs/supgroups.md. The user is asked for as user; groups is nil where no user is
-// found.
+// malformed is the table of odd files in docs/supgroups.md. The user is asked for as user; groups is nil where no user
+// is found.
 var malformed = []struct {
 	name          string
 	user          string

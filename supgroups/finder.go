@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// finder looks for one short text in blocks. Only rows that hold the text can matter, and passing over all others without
-// parsing them is what makes a large file cheap.
+// finder looks for one short text in blocks. Only rows that hold the text can matter, and passing over all others
+// without parsing them is what makes a large file cheap.
 type finder struct {
 	text string // "" finds nothing
 	at   int    // where the last seek ended: at the text, or at the block's end
@@ -15,7 +15,8 @@ type finder struct {
 // reset makes the next seek start afresh, in a new block.
 func (f *finder) reset() { f.at = -1 }
 
-// seek returns the first place at or after from where b holds the text, or len(b). Between resets from must not decrease.
+// seek returns the first place at or after from where b holds the text, or len(b). Between resets from must not
+// decrease.
 func (f *finder) seek(b []byte, from int) int {
 	if f.text == "" {
 		return len(b)
@@ -54,8 +55,8 @@ func tailBytes(text string) int {
 	}
 }
 
-// indexTail is bytes.Index for a tail. Comparing a word at every place is several times faster than bytes.Index: nothing
-// waits for anything, and the branches are hardly ever taken.
+// indexTail is bytes.Index for a tail. Comparing a word at every place is several times faster than bytes.Index:
+// nothing waits for anything, and the branches are hardly ever taken.
 func indexTail(b []byte, tail string) int {
 	switch len(tail) {
 	case 8:
@@ -66,8 +67,8 @@ func indexTail(b []byte, tail string) int {
 	return bytes.Index(b, []byte(tail))
 }
 
-// index8 returns the first place in b of the eight bytes of key, or -1. It takes eight places at a time, and looks closer
-// when one of them has the key.
+// index8 returns the first place in b of the eight bytes of key, or -1. It takes eight places at a time, and looks
+// closer when one of them has the key.
 func index8(b []byte, key uint64) int {
 	le, c := binary.LittleEndian, b
 	for len(c) >= 16 {

@@ -31,8 +31,8 @@ func (g Group) String() string {
 type Identity struct {
 	// UID and GID are the primary user and group.
 	UID, GID uint32
-	// Username is the user's name, from the request or the first passwd row with the UID. It is "" when there is none or
-	// when nothing depended on it. Like Group.ImageName it can be the image's text: untrusted.
+	// Username is the user's name, from the request or the first passwd row with the UID. It is "" when there is none
+	// or when nothing depended on it. Like Group.ImageName it can be the image's text: untrusted.
 	Username string
 	// UserFrom and GroupFrom say who chose UID and GID.
 	UserFrom, GroupFrom Source
@@ -51,8 +51,8 @@ func (id Identity) GIDs() []uint32 {
 	return gids
 }
 
-// Unasked returns the groups that come from the image's group file alone, ascending: those that PolicyStrict takes away.
-// It is nil when there are none.
+// Unasked returns the groups that come from the image's group file alone, ascending: those that PolicyStrict takes
+// away. It is nil when there are none.
 func (id Identity) Unasked() []Group {
 	var out []Group
 	for _, g := range id.Groups {
@@ -63,8 +63,8 @@ func (id Identity) Unasked() []Group {
 	return out
 }
 
-// Under returns the identity of the same process under policy p, given one resolved under PolicyMerge. The result does not
-// share Groups with id. Under(PolicyMerge) is a copy.
+// Under returns the identity of the same process under policy p, given one resolved under PolicyMerge. The result does
+// not share Groups with id. Under(PolicyMerge) is a copy.
 func (id Identity) Under(p Policy) Identity {
 	groups := slices.Clone(id.Groups)
 	if p == PolicyStrict {

@@ -8,8 +8,8 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
-// model is a slow and obvious resolution of a request whose user is given by ID or name and whose group, if any, by ID. It
-// reads the files as strings, row by row.
+// model is a slow and obvious resolution of a request whose user is given by ID or name and whose group, if any, by ID.
+// It reads the files as strings, row by row.
 type model struct {
 	uid, gid uint32
 	groups   []uint32

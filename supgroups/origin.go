@@ -49,8 +49,8 @@ const (
 	SourceRunAsGroup
 	// SourceImageUser means the user string of the image's configuration.
 	SourceImageUser
-	// SourcePasswd means the user's row in the image's passwd file. An image can choose any primary group this way, even
-	// under PolicyStrict.
+	// SourcePasswd means the user's row in the image's passwd file. An image can choose any primary group this way,
+	// even under PolicyStrict.
 	SourcePasswd
 )
 

@@ -10,13 +10,13 @@ type Policy uint8
 const (
 	// PolicyMerge adds the memberships of the primary user in the image's /etc/group to the groups that were asked for.
 	PolicyMerge Policy = iota
-	// PolicyStrict ignores the image's /etc/group. The primary group can still come from the image's /etc/passwd, unless the
-	// request names one.
+	// PolicyStrict ignores the image's /etc/group. The primary group can still come from the image's /etc/passwd,
+	// unless the request names one.
 	PolicyStrict
 )
 
-// ParsePolicy reads the value of supplementalGroupsPolicy in a pod: "Merge", "Strict", or "" for Merge. The comparison is
-// case-sensitive. Any other text is ErrUnknownPolicy.
+// ParsePolicy reads the value of supplementalGroupsPolicy in a pod: "Merge", "Strict", or "" for Merge. The comparison
+// is case-sensitive. Any other text is ErrUnknownPolicy.
 func ParsePolicy(s string) (Policy, error) {
 	switch s {
 	case "", "Merge":

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Request is what the pod, the kubelet and the image's configuration ask for. Its zero value asks for nothing: root, under
-// PolicyMerge.
+// Request is what the pod, the kubelet and the image's configuration ask for. Its zero value asks for nothing: root,
+// under PolicyMerge.
 type Request struct {
 	// Policy is PolicyMerge unless set.
 	Policy Policy
@@ -16,8 +16,8 @@ type Request struct {
 	RunAsUser *int64
 	// RunAsGroup is the primary group. Without RunAsUser or RunAsUsername it is an error, as in CRI.
 	RunAsGroup *int64
-	// FSGroup is the group of the pod's volumes. CRI sends it as one of the SupplementalGroups; a caller that knows it sets
-	// it here, so that its origin is reported.
+	// FSGroup is the group of the pod's volumes. CRI sends it as one of the SupplementalGroups; a caller that knows it
+	// sets it here, so that its origin is reported.
 	FSGroup *int64
 	// SupplementalGroups are further groups, in any order; duplicates are harmless.
 	SupplementalGroups []int64

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Resolve returns the user and groups that the first process of a container starts with, given the image's /etc/passwd and
-// /etc/group. A nil reader stands for a missing file, which is the same as an empty one.
+// Resolve returns the user and groups that the first process of a container starts with, given the image's /etc/passwd
+// and /etc/group. A nil reader stands for a missing file, which is the same as an empty one.
 //
-// Each file is read at most once, as far as needed: passwd up to the user's row, group not at all when neither memberships
-// nor a group name depend on it (under Strict with a numeric group, for example). Memory does not depend on the size of
-// the files. Of rows with the same name or ID the first counts; a row that cannot be used is skipped and counted, never
-// read as 0.
+// Each file is read at most once, as far as needed: passwd up to the user's row, group not at all when neither
+// memberships nor a group name depend on it (under Strict with a numeric group, for example). Memory does not depend on
+// the size of the files. Of rows with the same name or ID the first counts; a row that cannot be used is skipped and
+// counted, never read as 0.
 //
 // Where runtimes disagree, KEP-3619's text decides. Under Merge the memberships of the primary user are added also when
 // the image's user string names a group, and also those of a group named like the user. A container without any user is
@@ -20,8 +20,8 @@ import (
 //
 // Errors: ErrUnknownPolicy for a policy other than the two; *IDError for a requested ID outside 0 to MaxID;
 // ErrGroupWithoutUser for RunAsGroup without a user; ErrUserSyntax for a malformed user; ErrUnknownUser and
-// ErrUnknownGroup for a name that no usable row has; ErrTooManyGroups beyond MaxGroups; and a reader's own error. With an
-// error, the Identity contains only what was skipped so far.
+// ErrUnknownGroup for a name that no usable row has; ErrTooManyGroups beyond MaxGroups; and a reader's own error. With
+// an error, the Identity contains only what was skipped so far.
 //
 // Source: KEP-3619, SupplementalGroupsPolicy in PodSecurityContext.
 func Resolve(req Request, passwd, group io.Reader) (Identity, error) {

@@ -1,6 +1,6 @@
 package supgroups
 
-// row is what one row of either file says. On a fault it holds what could still be read.
+// row is what one row of either file says. On a fault it contains what could still be read.
 type row struct {
 	name []byte
 	id   [2]uint32 // passwd: uid and gid; group: gid
@@ -9,9 +9,9 @@ type row struct {
 	at   int       // where in the row rest begins
 }
 
-// parseRow reads the first fields of b: a name, a password, and one or two IDs. An open row has more bytes than b holds.
-// A blank row or a comment is an empty row without a fault. Of several faults the first in the order of their constants is
-// not promised: the name is judged first, then the fields in their order.
+// parseRow reads the first fields of b: a name, a password, and one or two IDs. An open row has more bytes than b
+// holds. A blank row or a comment is an empty row without a fault. Of several faults the first in the order of their
+// constants is not promised: the name is judged first, then the fields in their order.
 func parseRow(b []byte, open bool, ids int) (row, FaultKind) {
 	whole := len(b)
 	b = trimStart(b)

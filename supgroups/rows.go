@@ -44,7 +44,8 @@ func (f *feeder) feed(r io.Reader, t table) error {
 	f.n, f.line, f.long = 0, 1, false
 	for {
 		err := f.fill(r)
-		// After a failed read the last row may be cut short, and half an ID is another ID: only the end of the file ends a row.
+		// After a failed read the last row may be cut short, and half an ID is another ID: only the end of the file
+		// ends a row.
 		last := err == io.EOF
 		if f.take(t, last) || last {
 			return nil
@@ -117,8 +118,8 @@ func (f *feeder) finish(t table, b []byte, last bool) (rest []byte, done bool) {
 
 var newline = []byte{'\n'}
 
-// rowAround returns the bounds of the row that holds block[i], without its newline, and where the next row starts. That is
-// always after i, also when i is at the newline: a name that is asked for may begin with one.
+// rowAround returns the bounds of the row that holds block[i], without its newline, and where the next row starts. That
+// is always after i, also when i is at the newline: a name that is asked for may begin with one.
 func rowAround(block []byte, i int) (start, end, next int) {
 	start = lastNewline(block[:i]) + 1
 	end = bytes.IndexByte(block[i:], '\n')

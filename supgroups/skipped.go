@@ -20,8 +20,8 @@ const (
 	FaultIDRange
 	// FaultNIS means that the name begins with + or -, which other systems read as a directive.
 	FaultNIS
-	// FaultLong means that name, password and IDs do not end within the first 1 KiB of the row. The list of members that
-	// follows them may have any length.
+	// FaultLong means that name, password and IDs do not end within the first 1 KiB of the row. The list of members
+	// that follows them may have any length.
 	FaultLong
 )
 
@@ -45,9 +45,9 @@ type Fault struct {
 	Kind FaultKind
 }
 
-// Skipped describes the rows of one file that were not used: from Resolve, only rows about the user or group in question,
-// which are those with the user's name or ID, with the group's name, or with the user among their members; from CheckPasswd
-// and CheckGroup, all such rows of a file. Comments and blank lines are not counted.
+// Skipped describes the rows of one file that were not used: from Resolve, only rows about the user or group in
+// question, which are those with the user's name or ID, with the group's name, or with the user among their members;
+// from CheckPasswd and CheckGroup, all such rows of a file. Comments and blank lines are not counted.
 type Skipped struct {
 	// Rows is how many were skipped.
 	Rows int

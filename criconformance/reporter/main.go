@@ -14,8 +14,8 @@ import (
 const Argument = "criconformance-reporter"
 
 // Main runs the reporter if args, which begin with the program's name as os.Args does, ask for it: args[1] must be
-// [Argument]. It returns whether it was asked, and the exit code: 0, or 1 after a line on stderr. A program that was asked
-// must exit with the code and do nothing else.
+// [Argument]. It returns whether it was asked, and the exit code: 0, or 1 after a line on stderr. A program that was
+// asked must exit with the code and do nothing else.
 func Main(args []string, stdout, stderr io.Writer) (code int, asked bool) {
 	if len(args) < 2 || args[1] != Argument {
 		return 0, false

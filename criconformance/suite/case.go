@@ -12,7 +12,8 @@ type Case struct {
 	// Requirement is the ID in Lanyard's list of promises, such as "CON-1".
 	Requirement string
 	Feature     Feature
-	// Source is where the promise is made, such as "KEP-6035, Validation"; Sentence is its wording there, "" if there is none.
+	// Source is where the promise is made, such as "KEP-6035, Validation"; Sentence is its wording there, "" if there
+	// is none.
 	Source, Sentence string
 	// Fix is what the author of a runtime that breaks the promise has to change.
 	Fix string

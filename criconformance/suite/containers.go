@@ -12,8 +12,8 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/images"
 )
 
-// untilDone makes a call that makes something in the runtime. It goes on when ctx is cancelled, so that what it makes is
-// known when it is time to remove it; only a deadline ends it.
+// untilDone makes a call that makes something in the runtime. It goes on when ctx is cancelled, so that what it makes
+// is known when it is time to remove it; only a deadline ends it.
 func untilDone(ctx context.Context, call func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

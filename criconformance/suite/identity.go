@@ -78,8 +78,8 @@ func (i identity) String() string {
 
 func of(p message.Process) identity { return identity{p.UID, p.GID, p.Groups} }
 
-// plain is the identity with the primary group among the groups and each group once, so that a runtime that forgets that
-// fails the cases that are about it and no other.
+// plain is the identity with the primary group among the groups and each group once, so that a runtime that forgets
+// that fails the cases that are about it and no other.
 func (i identity) plain() identity {
 	i.groups = append([]int64{i.gid}, i.groups...)
 	slices.Sort(i.groups)

@@ -64,8 +64,8 @@ func concurrentSessions(ctx context.Context, n *node) observation {
 	return o
 }
 
-// afterSession runs a session with an environment and then looks elsewhere. What is sent replaces a key of the container
-// and adds one; a runtime that drops it shows that elsewhere.
+// afterSession runs a session with an environment and then looks elsewhere. What is sent replaces a key of the
+// container and adds one; a runtime that drops it shows that elsewhere.
 func afterSession(ctx context.Context, n *node, name string, look func(way) (message.Process, error)) observation {
 	w := n.carriers()[0]
 	sent := env("CONF_LEVEL", name, "CONF_FOR_"+strings.ToUpper(strings.ReplaceAll(name, " ", "_")), name)

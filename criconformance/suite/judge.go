@@ -9,8 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
-// judge compares an exec'd process with what it should have. Every copy of a duplicate name counts, because readers differ
-// in which they take.
+// judge compares an exec'd process with what it should have. Every copy of a duplicate name counts, because readers
+// differ in which they take.
 func judge(where string, sent, want []envprecedence.Entry, p message.Process) observation {
 	o := observation{Shown: shown(sent, p)}
 	for _, w := range want {
@@ -49,8 +49,8 @@ func judgeAbsent(where string, sent []envprecedence.Entry, p message.Process) (p
 	return problems
 }
 
-// shown reports whether something of what was sent arrived, even if mangled: a name that the container does not have, or
-// a value that it has not.
+// shown reports whether something of what was sent arrived, even if mangled: a name that the container does not have,
+// or a value that it has not.
 func shown(sent []envprecedence.Entry, p message.Process) bool {
 	had := map[string]string{}
 	image, container := baseline()

@@ -9,8 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
-// The elements of a JUnit file, as CI systems read it. OutcomeSkip and OutcomeUnsupported are both "skipped": the format has
-// no more words.
+// The elements of a JUnit file, as CI systems read it. OutcomeSkip and OutcomeUnsupported are both "skipped": the
+// format has no more words.
 type (
 	junitSuite struct {
 		XMLName  xml.Name    `xml:"testsuite"`
@@ -36,8 +36,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or unsupported. An
-// error of the run is one more test case, "run", because CI systems read nothing else.
+// WriteJUnit writes the report as a JUnit file. The message of a skipped case says whether it was skipped or
+// unsupported. An error of the run is one more test case, "run", because CI systems read nothing else.
 func (r Report) WriteJUnit(w io.Writer) error {
 	s := junitSuite{
 		Name: "criconformance " + printable.Lines(r.Runtime), Tests: len(r.Results), Failures: r.Count(OutcomeFail), Errors: r.Count(OutcomeError),

@@ -111,7 +111,7 @@ func (n *node) publish(ctx context.Context) error {
 		return nil
 	}
 	if n.repository = n.options.Push; n.repository != "" {
-		// They stay, so that they are no run's.
+		// They are not removed, so they carry no run's label.
 		set, err := makeImages(n.options.Reporter, "")
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 
 // Options selects the runtime and the cases. Only Endpoint is required.
 type Options struct {
-	// Endpoint is the runtime's, such as unix:///run/containerd/containerd.sock; ImageEndpoint is the image service's, and
-	// empty if it is the same.
+	// Endpoint is the runtime's, such as unix:///run/containerd/containerd.sock; ImageEndpoint is the image service's,
+	// and empty if it is the same.
 	Endpoint, ImageEndpoint string
 	// Handler is the runtime handler of the pods, such as runsc; empty is the runtime's default.
 	Handler string
@@ -26,8 +26,8 @@ type Options struct {
 	// Push is a repository to which the images are pushed and from which the runtime pulls them, such as
 	// registry.example/conformance, for runtimes that cannot pull from this process on localhost. They are not removed.
 	Push string
-	// Images is a repository whose images the runtime already has or can pull, made by WriteArchive or Push; no image is made
-	// or removed.
+	// Images is a repository whose images the runtime already has or can pull, made by WriteArchive or Push; no image
+	// is made or removed.
 	Images string
 
 	// Parallel is how many cases run at a time; 0 is DefaultParallel.
@@ -44,8 +44,8 @@ const (
 	DefaultTimeout  = time.Minute
 )
 
-// ErrOptions means options that cannot be run: no endpoint, an unknown feature, no case selected, both Push and Images, a
-// negative number, a reporter that cannot be used.
+// ErrOptions means options that cannot be run: no endpoint, an unknown feature, no case selected, both Push and Images,
+// a negative number, a reporter that cannot be used.
 var ErrOptions = errors.New("options")
 
 // ErrNothingTried means that every case was skipped: the run says nothing about the runtime, and is not a success.

@@ -7,10 +7,11 @@ type Outcome string
 const (
 	// OutcomePass means that the promise is kept.
 	OutcomePass Outcome = "pass"
-	// OutcomeFail means that the promise is broken, and the runtime reports the feature, is required to have it, or shows it
-	// in another case.
+	// OutcomeFail means that the promise is broken, and the runtime reports the feature, is required to have it, or
+	// shows it in another case.
 	OutcomeFail Outcome = "fail"
-	// OutcomeSkip means that the case did not run, because it was not selected or does not apply here; the reason is given.
+	// OutcomeSkip means that the case did not run, because it was not selected or does not apply here; the reason is
+	// given.
 	OutcomeSkip Outcome = "skip"
 	// OutcomeUnsupported means that the runtime neither reports nor shows the feature, and nobody required it.
 	OutcomeUnsupported Outcome = "unsupported"
@@ -26,10 +27,11 @@ const (
 	// FeatureEnvs is ExecRequest.envs (KEP-6035). A runtime reports it in a condition or a feature field, see
 	// execaudit/negotiate.
 	FeatureEnvs Feature = "envs"
-	// FeatureGroups is SupplementalGroupsPolicy and ContainerStatus.user (KEP-3619), reported in StatusResponse.features.
+	// FeatureGroups is SupplementalGroupsPolicy and ContainerStatus.user (KEP-3619), reported in
+	// StatusResponse.features.
 	FeatureGroups Feature = "groups"
-	// FeatureIDs is the refusal of supplemental group IDs outside 0 to 2147483647, which the Kubernetes API refuses too. No
-	// runtime can report it, and well-known ones turn such a number into another group.
+	// FeatureIDs is the refusal of supplemental group IDs outside 0 to 2147483647, which the Kubernetes API refuses
+	// too. No runtime can report it, and well-known ones turn such a number into another group.
 	FeatureIDs Feature = "ids"
 )
 

@@ -43,8 +43,8 @@ func isRefused(a ask) func(context.Context, *node) observation {
 	}
 }
 
-// rangeCases are the supplemental groups that no system has. A runtime cannot report that it checks them, so a refusal of
-// one shows that it means to.
+// rangeCases are the supplemental groups that no system has. A runtime cannot report that it checks them, so a refusal
+// of one shows that it means to.
 func rangeCases() (out []Case) {
 	for _, c := range []struct {
 		name string

@@ -12,8 +12,8 @@ type Report struct {
 	Streams  Streams        `json:"streams"`  // what the streaming server speaks
 	Features []FeatureState `json:"features"` // in the order of the function Features; nil if no case was tried
 	Results  []Result       `json:"results"`  // in the order of Cases; nil if no case was tried
-	// Error is the text of Run's error: why the run did not start, or what went wrong beside its cases, such as leftovers
-	// that could not be removed. It is empty for a complete run.
+	// Error is the text of Run's error: why the run did not start, or what went wrong beside its cases, such as
+	// leftovers that could not be removed. It is empty for a complete run.
 	Error string `json:"error,omitempty"`
 }
 
@@ -118,8 +118,8 @@ func (r Report) tried() error {
 	return nil
 }
 
-// ExitCode returns the code for the report: [ExitFailed], else [ExitTrouble] if there are errors, the run's own among them,
-// or no results, else [ExitPassed].
+// ExitCode returns the code for the report: [ExitFailed], else [ExitTrouble] if there are errors, the run's own among
+// them, or no results, else [ExitPassed].
 func (r Report) ExitCode() int {
 	switch {
 	case r.Count(OutcomeFail) > 0:

@@ -11,11 +11,11 @@ import (
 // Run runs the selected cases and reports on all, in the order of [Cases].
 //
 // The error is about the run, not about a case: [ErrOptions], a runtime that cannot be reached or cannot run a first
-// container, the end of ctx, [ErrNothingTried], or leftovers that could not be removed. The report then contains what is
-// known, and the error's text as Error, so that it is an error in each of its formats.
+// container, the end of ctx, [ErrNothingTried], or leftovers that could not be removed. The report then contains what
+// is known, and the error's text as Error, so that it is an error in each of its formats.
 //
-// Everything that Run makes in the runtime carries labels and is removed before it returns, even when ctx has ended. The
-// next run removes what a killed one left behind; nothing else in the runtime is touched.
+// Everything that Run makes in the runtime carries labels and is removed before it returns, even when ctx has ended.
+// The next run removes what a killed one left behind; nothing else in the runtime is touched.
 func Run(ctx context.Context, options Options) (report Report, err error) {
 	defer func() {
 		if err != nil {

@@ -29,7 +29,7 @@ type owner struct{ run, port string }
 // ownedReference finds the owner in an image's name.
 var ownedReference = regexp.MustCompile(`^localhost:([0-9]+)/` + regexp.QuoteMeta(images.Repository) + `/run-([a-z0-9]+)[:@]`)
 
-// sweepDead removes what runs left that are no more.
+// sweepDead removes what dead runs left.
 func (n *node) sweepDead(ctx context.Context) error {
 	known := map[owner]bool{}
 	return n.sweep(ctx, func(o owner) bool {

@@ -9,8 +9,9 @@ import (
 	"github.com/lanyard-dev/lanyard/criconformance/internal/printable"
 )
 
-// WriteText writes the report for people: a line for each case that begins with its outcome, and below a failed one what
-// was sent, what was seen, the words of the KEP and what to do; then the error of the run, if there is one, and the summary.
+// WriteText writes the report for people: a line for each case that begins with its outcome, and below a failed one
+// what was sent, what was seen, the words of the KEP and what to do; then the error of the run, if there is one, and
+// the summary.
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if r.Runtime == "" {

@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns text as one line in which every character is printable, as [strconv.IsPrint] defines it: anything else,
-// line breaks and bytes that are not UTF-8 among them, is written as in a Go string, such as \x1b, \n, \u202e or \xff.
-// Printable text is returned unchanged, backslashes and quotes included, so that different texts can have the same result:
-// quote a text that must be told from others.
+// Escape returns text as one line in which every character is printable, as [strconv.IsPrint] defines it: anything
+// else, line breaks and bytes that are not UTF-8 among them, is written as in a Go string, such as \x1b, \n, \u202e or
+// \xff. Printable text is returned unchanged, backslashes and quotes included, so that different texts can have the
+// same result: quote a text that must be told from others.
 func Escape(text string) string {
 	at := unprintable(text)
 	if at == len(text) {

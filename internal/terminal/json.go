@@ -7,11 +7,11 @@ import (
 )
 
 // EscapeJSON returns a JSON text with the same meaning in which every character but the line breaks of the layout is
-// printable. encoding/json escapes what is below U+0020 only; DEL, C1, and marks that change the direction of writing are
-// escaped here, as \u007f and the like, and a byte that is not UTF-8 as \ufffd, which is how decoders read it.
+// printable. encoding/json escapes what is below U+0020 only; DEL, C1, and marks that change the direction of writing
+// are escaped here, as \u007f and the like, and a byte that is not UTF-8 as \ufffd, which is how decoders read it.
 //
-// The result is data itself if there is nothing to escape. For what is not JSON it promises printable text only, except for
-// characters below U+0020, which stay.
+// The result is data itself if there is nothing to escape. For what is not JSON it promises printable text only, except
+// for characters below U+0020, which stay.
 func EscapeJSON(data []byte) []byte {
 	var out []byte
 	from := 0

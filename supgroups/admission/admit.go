@@ -28,8 +28,8 @@ type Decision struct {
 // Admit decides about a pod on a node: feature is node.status.features.supplementalGroupsPolicy (nil, which means that
 // the runtime said nothing, and false are both "no"), policy is the pod's (nil is Merge).
 //
-// A kubelet from 1.33 on rejects Strict where the runtime lacks the feature, whether or not its gate is on; an alpha one
-// falls back to Merge in silence. A stored Strict reaches a capable runtime even with the gate off.
+// A kubelet from 1.33 on rejects Strict where the runtime lacks the feature, whether or not its gate is on; an alpha
+// one silently falls back to Merge. A stored Strict reaches a capable runtime even with the gate off.
 //
 // Source: KEP-3619, Version Skew Strategy.
 func Admit(kubelet Component, feature *bool, policy *corev1.SupplementalGroupsPolicy) Decision {

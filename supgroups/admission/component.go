@@ -15,8 +15,8 @@ const (
 	GateOff                 // refused before 1.31 and from 1.35
 )
 
-// Component is an API server or a kubelet: its version, and whether its gate is on. Only valid states can be made. The zero
-// value is MinorNewest with its default gate.
+// Component is an API server or a kubelet: its version, and whether its gate is on. Only valid states can be made. The
+// zero value is MinorNewest with its default gate.
 type Component struct {
 	minor Minor // 0 is MinorNewest
 	gate  Gate
@@ -25,8 +25,8 @@ type Component struct {
 // NewComponent returns a component of Kubernetes 1.minor with its gate set. Minor 0 is MinorNewest; a newer one behaves
 // as MinorNewest does, see [Minor.Known]; one before MinorAlpha does not know the policy, and drops it.
 //
-// Its errors are start-up errors of the component: ErrMinor for a negative minor, ErrNoGate for GateOn and GateOff before
-// MinorAlpha, ErrGateLocked for GateOff from MinorGA. Source: KEP-3619, Graduation Criteria.
+// Its errors are start-up errors of the component: ErrMinor for a negative minor, ErrNoGate for GateOn and GateOff
+// before MinorAlpha, ErrGateLocked for GateOff from MinorGA. Source: KEP-3619, Graduation Criteria.
 func NewComponent(minor Minor, gate Gate) (Component, error) {
 	c := Component{minor: minor, gate: gate}
 	switch known := c.known(); {

@@ -1,5 +1,5 @@
-// Package admission makes the decisions of KEP-3619 about a pod: whether a kubelet accepts it, which policy is in effect,
-// whether the container's user is reported, and what an API server refuses or drops.
+// Package admission makes the decisions of KEP-3619 about a pod: whether a kubelet accepts it, which policy is in
+// effect, whether the container's user is reported, and what an API server refuses or drops.
 //
 //	kubelet, err := admission.NewComponent(33, admission.GateOn)
 //	…

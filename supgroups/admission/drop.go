@@ -25,8 +25,8 @@ func usesPolicy(pod *corev1.Pod) bool {
 	return pod != nil && pod.Spec.SecurityContext != nil && pod.Spec.SecurityContext.SupplementalGroupsPolicy != nil
 }
 
-// DropNodeFields does the same for node.status.features.supplementalGroupsPolicy: with the gate off it goes, unless old
-// already has it.
+// DropNodeFields does the same for node.status.features.supplementalGroupsPolicy: with the gate off it is removed,
+// unless old already has it.
 func DropNodeFields(server Component, node, old *corev1.Node) {
 	if server.Enabled() || node.Status.Features == nil || reportsFeature(old) {
 		return

@@ -22,8 +22,8 @@ func ContainerRequest(sc *runtimeapi.LinuxContainerSecurityContext, imageUser st
 	}, err
 }
 
-// SandboxRequest does for the sandbox's own process what ContainerRequest does for a container's. The policy counts here
-// too; containerd ignores it.
+// SandboxRequest does for the sandbox's own process what ContainerRequest does for a container's. The policy counts
+// here too; containerd ignores it.
 func SandboxRequest(sc *runtimeapi.LinuxSandboxSecurityContext, imageUser string) (supgroups.Request, error) {
 	policy, err := Policy(sc.GetSupplementalGroupsPolicy())
 	return supgroups.Request{

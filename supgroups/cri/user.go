@@ -8,14 +8,15 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups/internal/imageuser"
 )
 
-// ProcessUser returns who as the user of an OCI process. AdditionalGids is ascending and holds the primary group, so that
-// a process cannot drop it and pass a permission that denies it (CVE-2022-2989 and its kin). Umask and Username are unset.
+// ProcessUser returns who as the user of an OCI process. AdditionalGids is ascending and contains the primary group, so
+// that a process cannot drop it and pass a permission that denies it (CVE-2022-2989 and its kin). Umask and Username
+// are unset.
 func ProcessUser(who supgroups.Identity) specs.User {
 	return specs.User{UID: who.UID, GID: who.GID, AdditionalGids: who.GIDs()}
 }
 
-// StatusUser returns ContainerStatus.user for the first process of a container, as the OCI runtime was told to start it,
-// groups in the same order. It is nil without a process.
+// StatusUser returns ContainerStatus.user for the first process of a container, as the OCI runtime was told to start
+// it, groups in the same order. It is nil without a process.
 //
 // Source: KEP-3619, user in ContainerStatus.
 func StatusUser(p *specs.Process) *runtimeapi.ContainerUser {

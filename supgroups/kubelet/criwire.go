@@ -8,9 +8,9 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups/cri"
 )
 
-// SetContainer writes a request into a container's CRI security context: the user, the group, the policy, and the groups
-// as [FSGroup] followed by SupplementalGroups, duplicates kept, as Kubernetes sends them. extra are further groups, of
-// volumes for example, and come last.
+// SetContainer writes a request into a container's CRI security context: the user, the group, the policy, and the
+// groups as [FSGroup] followed by SupplementalGroups, duplicates kept, as Kubernetes sends them. extra are further
+// groups, of volumes for example, and come last.
 //
 // The policy is written whatever the kubelet's gate says: a pod that was stored with Strict keeps it (KEP-3619, Version
 // Skew Strategy). The error is supgroups.ErrUnknownPolicy.
@@ -26,7 +26,8 @@ func SetContainer(sc *runtimeapi.LinuxContainerSecurityContext, req supgroups.Re
 	return nil
 }
 
-// SetSandbox does for a sandbox's security context what SetContainer does for a container's. CRI has no user name there.
+// SetSandbox does for a sandbox's security context what SetContainer does for a container's. CRI has no user name
+// there.
 func SetSandbox(sc *runtimeapi.LinuxSandboxSecurityContext, req supgroups.Request, extra ...int64) error {
 	policy, err := cri.FromPolicy(req.Policy)
 	if err != nil {

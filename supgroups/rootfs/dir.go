@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// dirFS is a directory as an fs.ReadLinkFS. Whatever a container changes between looking and opening, os.Root keeps every
-// call inside.
+// dirFS is a directory as an fs.ReadLinkFS. Whatever a container changes between looking and opening, os.Root keeps
+// every call inside.
 type dirFS struct{ root *os.Root }
 
 func (d dirFS) Open(name string) (fs.File, error) {

@@ -10,12 +10,12 @@ import (
 // maxLinks is how many symbolic links one path may lead through, as on Linux.
 const maxLinks = 40
 
-// follow returns the path below fsys's root that name leads to, with every symbolic link resolved as it is for a process
-// whose root is fsys: an absolute target starts again at the root, and ".." at the root stays there. At the time of the
-// call the path contains no link, no "." and no ".."; "." is the root itself.
+// follow returns the path below fsys's root that name leads to, with every symbolic link resolved as it is for a
+// process whose root is fsys: an absolute target starts again at the root, and ".." at the root stays there. At the
+// time of the call the path contains no link, no "." and no ".."; "." is the root itself.
 //
-// Errors: fs.ErrNotExist when a part is missing or a part in the middle is not a directory, ErrTooManyLinks, and those of
-// fsys, the path of an *fs.PathError quoted in the text.
+// Errors: fs.ErrNotExist when a part is missing or a part in the middle is not a directory, ErrTooManyLinks, and those
+// of fsys, the path of an *fs.PathError quoted in the text.
 func follow(fsys fs.ReadLinkFS, name string) (string, error) {
 	w := walk{fsys: fsys, at: ".", ahead: strings.Split(name, "/")}
 	for len(w.ahead) > 0 {

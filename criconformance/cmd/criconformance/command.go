@@ -139,8 +139,8 @@ func (f *flags) write(report suite.Report, usage bool, stdout io.Writer) (err er
 	return errors.Join(err, f.writeJUnit(report))
 }
 
-// writeJUnit writes the JUnit file. It is written before the run too, so that one of an earlier run does not stand for a run
-// that is killed.
+// writeJUnit writes the JUnit file. It is written before the run too, so that one of an earlier run does not stand for
+// a run that is killed.
 func (f *flags) writeJUnit(report suite.Report) error {
 	if f.junit == "" {
 		return nil

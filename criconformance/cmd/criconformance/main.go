@@ -2,9 +2,9 @@
 //
 //	criconformance --runtime-endpoint unix:///run/containerd/containerd.sock
 //
-// It exits with 0 when no promise that the runtime should keep is broken, 1 when a case failed, and 2 when something could
-// not be found out or the run could not start, which every report format says. Built with CGO_ENABLED=0 it needs nothing
-// but the endpoint: the tool is the only program in the test images.
+// It exits with 0 when no promise that the runtime should keep is broken, 1 when a case failed, and 2 when something
+// could not be found out or the run could not start, which every report format says. Built with CGO_ENABLED=0 it needs
+// nothing but the endpoint: the tool is the only program in the test images.
 package main
 
 import (

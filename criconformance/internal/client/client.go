@@ -56,7 +56,8 @@ func (c *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// Refused reports whether the error is the runtime's own no, and not that it could not be asked or did not answer in time.
+// Refused reports whether the error is the runtime's own no, and not that it could not be asked or did not answer in
+// time.
 func Refused(err error) bool {
 	switch status.Code(err) {
 	case codes.OK, codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.Unimplemented:

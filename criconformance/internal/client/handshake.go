@@ -12,8 +12,8 @@ import (
 )
 
 // Handshake asks the runtime to begin the session over its version of WebSocket, and ends it: an error says that the
-// runtime does not speak it. It is told apart from a session here because a client that is refused may wait long for the
-// end of the answer. Over another protocol it does nothing.
+// runtime does not speak it. It is told apart from a session here because a client that is refused may wait long for
+// the end of the answer. Over another protocol it does nothing.
 func (c *Client) Handshake(ctx context.Context, s Session) error {
 	version, ok := subprotocols[s.Protocol]
 	if !ok {

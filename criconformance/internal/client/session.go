@@ -39,8 +39,8 @@ type Session struct {
 	Protocol  Protocol
 }
 
-// Run runs the session to its end and returns what it printed: at most limit bytes of each stream, after which it fails.
-// The error is the runtime's, the stream's, or says how the command ended.
+// Run runs the session to its end and returns what it printed: at most limit bytes of each stream, after which it
+// fails. The error is the runtime's, the stream's, or says how the command ended.
 //
 // A session with a terminal has an input, in which nothing comes, until its end: without one, containerd 2.4 takes the
 // input of a WebSocket to be over at once, and closes the terminal before its output is through.

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-// Archive writes the images as one OCI archive, each under repository:tag in the annotations by which importers name them.
+// Archive writes the images as one OCI archive, each under repository:tag in the annotations by which importers name
+// them.
 func Archive(w io.Writer, repository string, set []Named) (err error) {
 	dir, err := os.MkdirTemp("", "criconformance-")
 	if err != nil {
@@ -33,7 +34,7 @@ func Archive(w io.Writer, repository string, set []Named) (err error) {
 			return err
 		}
 	}
-	return tarFolder(w, dir)
+	return tarDir(w, dir)
 }
 
 func platform(i v1.Image) v1.Platform {
@@ -44,8 +45,8 @@ func platform(i v1.Image) v1.Platform {
 	return p
 }
 
-// tarFolder writes the folder's files in the order of their names.
-func tarFolder(w io.Writer, dir string) error {
+// tarDir writes the directory's files in the order of their names.
+func tarDir(w io.Writer, dir string) error {
 	out := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

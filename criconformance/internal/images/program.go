@@ -14,13 +14,14 @@ var ErrNotStatic = errors.New("not a static program")
 // Program is the one program of the images.
 type Program struct {
 	Path         string
-	Architecture string // as an image's configuration has it
+	Architecture string // as in an image's configuration
 }
 
 // architectures are those of the ELF header, by the name that an image's configuration has for them.
 var architectures = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 
-// Check looks at the file: a static Linux program for amd64 or arm64. Else the error is [ErrNotStatic] or says what it is.
+// Check looks at the file: a static Linux program for amd64 or arm64. Else the error is [ErrNotStatic] or says what it
+// is.
 func Check(path string) (Program, error) {
 	f, err := elf.Open(path)
 	if err != nil {

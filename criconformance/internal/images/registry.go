@@ -24,8 +24,8 @@ const Repository = "lanyard-criconformance"
 // runPath is where a registry says to whose run it belongs.
 const runPath = "/criconformance/run"
 
-// Registry is a registry on loopback, in this process. While it answers, its run is alive: that is how a later run knows
-// which leftovers are nobody's.
+// Registry is a registry on loopback, in this process. While it answers, its run is alive: that is how a later run
+// knows which leftovers are nobody's.
 type Registry struct {
 	listener net.Listener
 	server   *http.Server

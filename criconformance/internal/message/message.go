@@ -16,7 +16,8 @@ const (
 	Pause = "pause" // do nothing until SIGTERM or SIGINT
 )
 
-// Message is what the program says. It shows without values, in JSON too; [Write] and [Parse] make and read what is sent.
+// Message is what the program says. It shows without values, in JSON too; [Write] and [Parse] make and read what is
+// sent.
 type Message struct {
 	Self  Process
 	First Process // the process with ID 1 in the container
@@ -31,8 +32,8 @@ func Self() (m Message, err error) {
 	return m, err
 }
 
-// Parse reads a message from what a session printed, and ignores what follows it. It is an error if there is none, or if
-// output is longer than [MaxBytes].
+// Parse reads a message from what a session printed, and ignores what follows it. It is an error if there is none, or
+// if output is longer than [MaxBytes].
 func Parse(output []byte) (m Message, err error) {
 	if len(output) > MaxBytes {
 		return m, fmt.Errorf("%d bytes of output, want at most %d", len(output), MaxBytes)

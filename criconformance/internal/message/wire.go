@@ -23,7 +23,8 @@ type wireProcess struct {
 	CapEff   string         `json:"capEff"`
 }
 
-// wireVariable has bytes for a value, because an environment need not be UTF-8. Names need not be either, but the suite's are.
+// wireVariable has bytes for a value, because an environment need not be UTF-8. Names need not be either, but the
+// suite's are.
 type wireVariable struct {
 	Name  string `json:"name"`
 	Value []byte `json:"value"`

@@ -14,10 +14,10 @@ import (
 
 // Exit codes, the same for every command.
 const (
-	exitClean   = 0 // everything could be told, and no process holds a group nobody asked for
+	exitClean   = 0 // everything could be determined, and no process is in a group nobody asked for
 	exitFound   = 1 // scan: some do
 	exitError   = 2 // wrong usage, or input that cannot be read
-	exitUnknown = 3 // scan: none found, but not everything could be told
+	exitUnknown = 3 // scan: none found, but not everything could be determined
 )
 
 type streams struct {

@@ -29,7 +29,7 @@ func (f *faults) add(place string, err error) {
 }
 
 // printError writes err for people, each of several faults as a line of its own. Every error passes here, since its
-// text can hold what an image, a registry, a manifest or a file's name says.
+// text can contain what an image, a registry, a manifest or a file's name says.
 func printError(w io.Writer, err error) {
 	all, ok := err.(faults)
 	if !ok {

@@ -79,7 +79,7 @@ func (f *FS) Lstat(name string) (fs.FileInfo, error) {
 	return info{name: path.Base(name), entry: e}, nil
 }
 
-// ReadLink returns the target of a symbolic link as the layer has it.
+// ReadLink returns the target of a symbolic link as in the layer.
 func (f *FS) ReadLink(name string) (string, error) {
 	e, err := f.lookup("readlink", name)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// All returns the pods of a JSON list, and of further lists that follow it, reading one at a time. An error names the place
-// and is the last pair; its pod is nil.
+// All returns the pods of a JSON list, and of further lists that follow it, reading one at a time. An error names the
+// place and is the last pair; its pod is nil.
 //
 // Errors: ErrNotPod for items of another kind; ErrNotList for anything but a list, even after a list; ErrPartial for a
 // list that goes on elsewhere (metadata.continue); io.ErrUnexpectedEOF for one that is cut off; and the reader's.

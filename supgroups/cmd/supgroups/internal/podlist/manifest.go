@@ -106,8 +106,8 @@ func newItem(place string, text []byte) Item {
 // single returns the content of text, nil when there is none, and refuses a second document: the parser would read the
 // first and ignore the other. The parser decides, because it knows more line breaks than documents does.
 //
-// A duplicate key is refused too, since one of its values would be ignored. Where keys are merged ("<<") it is not: to the
-// parser, the intended change of a merged key is a duplicate.
+// A duplicate key is refused too, since one of its values would be ignored. Where keys are merged ("<<") it is not: to
+// the parser, the intended change of a merged key is a duplicate.
 func single(text []byte) (any, error) {
 	d := goyaml.NewDecoder(bytes.NewReader(text))
 	d.SetStrict(!bytes.Contains(text, []byte("<<")))

@@ -13,9 +13,9 @@ import (
 // Container is one container of a pod, as far as scanning needs it.
 type Container struct {
 	Namespace, Pod string
-	// Image is where its image is looked for: by digest when the status has one, else as the spec has it.
+	// Image is where its image is looked for: by digest when the status has one, else as in the spec.
 	Image source.Where
-	// SpecImage is the image as the spec has it.
+	// SpecImage is the image as in the spec.
 	SpecImage string
 
 	spec      *corev1.PodSpec
@@ -23,8 +23,8 @@ type Container struct {
 	user      *corev1.LinuxContainerUser // nil when the node does not report it
 }
 
-// Containers returns the pod's containers of all kinds, in the order of the spec: init, main, ephemeral. A Windows pod has
-// none that matter.
+// Containers returns the pod's containers of all kinds, in the order of the spec: init, main, ephemeral. A Windows pod
+// has none that matter.
 func Containers(pod *corev1.Pod) []Container {
 	if pod.Spec.OS != nil && pod.Spec.OS.Name == corev1.Windows {
 		return nil

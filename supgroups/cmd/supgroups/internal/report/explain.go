@@ -27,8 +27,8 @@ type Group struct {
 
 // Explanation is what one container's first process starts as.
 type Explanation struct {
-	// Place, Namespace and Pod tell where the container is from, when the caller sets them: the place in the manifest, as
-	// in "document 2", and the pod's name.
+	// Place, Namespace and Pod tell where the container is from, when the caller sets them: the place in the manifest,
+	// as in "document 2", and the pod's name.
 	Place     string `json:"place,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Pod       string `json:"pod,omitempty"`
@@ -46,7 +46,8 @@ type Explanation struct {
 	Malformed Malformed `json:"malformed"`
 }
 
-// Explain resolves one container of a pod over an image. Its errors are those of kubelet.Request and rootfs.Root.Resolve.
+// Explain resolves one container of a pod over an image. Its errors are those of kubelet.Request and
+// rootfs.Root.Resolve.
 func Explain(spec *corev1.PodSpec, container *corev1.Container, image *source.Image) (Explanation, error) {
 	req, err := kubelet.Request(spec, container, image.User)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lanyard-dev/lanyard/supgroups/cmd/supgroups/internal/source"
 )
 
-// Unasked is one group that a container holds and nobody asked for.
+// Unasked is one group of a container that nobody asked for.
 type Unasked struct {
 	ID int64 `json:"id"`
 	// ImageName is the group's name in the image, untrusted; "" when only the status shows the group.
@@ -88,8 +88,8 @@ func (s *Scanner) Add(pod *corev1.Pod) {
 	}
 }
 
-// Run looks at every image once and returns the summary. An image that cannot be read is no error: its containers are in
-// Unread, and in Findings too when their status shows enough.
+// Run looks at every image once and returns the summary. An image that cannot be read is not an error: its containers
+// are in Unread, and in Findings too when their status shows enough.
 func (s *Scanner) Run(ctx context.Context) Summary {
 	s.summary.Containers = len(s.containers)
 	s.summary.Findings, s.summary.Unread, s.summary.TakenAway = []Finding{}, []Unread{}, []int64{}

@@ -36,9 +36,9 @@ type Image struct {
 	Files *layerfs.FS
 }
 
-// Open opens an image: at a local path a file is a docker archive and a directory an OCI layout, and links are followed;
-// for a reference its registry is asked, with the credentials of the docker configuration. Layers are fetched when they
-// are looked into. Errors hold words of the image and of the registry: untrusted.
+// Open opens an image: at a local path a file is a docker archive and a directory an OCI layout, and links are
+// followed; for a reference its registry is asked, with the credentials of the docker configuration. Layers are fetched
+// when they are looked into. Errors hold words of the image and of the registry: untrusted.
 func Open(ctx context.Context, where Where, platform v1.Platform) (*Image, error) {
 	image, err := open(ctx, where, platform)
 	if err != nil {
