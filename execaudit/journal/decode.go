@@ -8,8 +8,6 @@ import (
 // Decoder reads lines of a journal, strictly and fast. The zero value is ready. It is for one goroutine and must not be
 // copied.
 type Decoder struct {
-	scanner
-	seen  uint32 // a bit for each known key of the line
 	block strings.Builder
 	last  Record // the latest texts in block
 }
@@ -30,11 +28,9 @@ type Decoder struct {
 // for a field's, and the last of two for the one that counts, so that two readers of one line would see two records.
 func (d *Decoder) Decode(line []byte, r *Record) error {
 	*r = Record{}
-	d.scanner, d.seen = scanner{line: line}, 0
-	whole := d.record(r) && d.atEnd()
-	d.line = nil
+	on := decoding{scanner: scanner{line: line}, Decoder: d}
 	var err error = ErrNotJSON
-	if whole {
+	if on.record(r) && on.atEnd() {
 		err = r.Validate()
 	}
 	if err != nil {
@@ -43,17 +39,22 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 	return err
 }
 
-// The methods below report whether the next value had the field's type; each takes null for the field's absence, as
-// encoding/json does.
+// decoding is a Decoder's work on one line. Its methods report whether the next value had the field's type; each takes
+// null for the field's absence, as encoding/json does.
+type decoding struct {
+	*Decoder
+	scanner
+	seen uint32 // a bit for each known key
+}
 
-func (d *Decoder) record(r *Record) bool {
+func (d *decoding) record(r *Record) bool {
 	if d.peek() == 'n' {
 		return d.literal("null")
 	}
 	return d.members(func(key []byte) bool { return d.member(key, r) })
 }
 
-// Bits of decoder.seen.
+// Bits of decoding.seen.
 const (
 	sawVersion = 1 << iota
 	sawKind
@@ -79,7 +80,7 @@ const (
 )
 
 // member reads the value of a key. It is long because it names each field once.
-func (d *Decoder) member(key []byte, r *Record) bool {
+func (d *decoding) member(key []byte, r *Record) bool {
 	switch string(key) {
 	case "version":
 		return d.first(sawVersion) && d.integer(&r.Version)
@@ -128,18 +129,18 @@ func (d *Decoder) member(key []byte, r *Record) bool {
 }
 
 // first reports whether the key of this bit comes for the first time.
-func (d *Decoder) first(bit uint32) bool {
+func (d *decoding) first(bit uint32) bool {
 	again := d.seen&bit != 0
 	d.seen |= bit
 	return !again
 }
 
-func (d *Decoder) null() bool {
+func (d *decoding) null() bool {
 	return d.peek() == 'n' && d.literal("null")
 }
 
 // string reads a text, and takes the one that was read last for the field where it is the same.
-func (d *Decoder) string(into, last *string) bool {
+func (d *decoding) string(into, last *string) bool {
 	if d.null() {
 		return true
 	}
@@ -157,7 +158,7 @@ func (d *Decoder) string(into, last *string) bool {
 const blockBytes = 32 << 10 // 32 KiB
 
 // copied returns what the inside of a string means.
-func (d *Decoder) copied(inside []byte, plain bool) string {
+func (d *decoding) copied(inside []byte, plain bool) string {
 	if !plain {
 		inside = unquoted(inside)
 	}
@@ -174,7 +175,7 @@ func (d *Decoder) copied(inside []byte, plain bool) string {
 	return d.block.String()[start:]
 }
 
-func (d *Decoder) kind(into *Kind) bool {
+func (d *decoding) kind(into *Kind) bool {
 	if d.null() {
 		return true
 	}
@@ -192,13 +193,13 @@ func (d *Decoder) kind(into *Kind) bool {
 	return true
 }
 
-func (d *Decoder) time(r *Record) bool {
+func (d *decoding) time(r *Record) bool {
 	d.peek()
 	start := d.pos
 	return d.value(1) && r.Time.UnmarshalJSON(d.line[start:d.pos]) == nil
 }
 
-func (d *Decoder) strings(into *[]string) bool {
+func (d *decoding) strings(into *[]string) bool {
 	if d.null() {
 		return true
 	}
@@ -216,7 +217,7 @@ func (d *Decoder) strings(into *[]string) bool {
 	return true
 }
 
-func (d *Decoder) boolean(into *bool) bool {
+func (d *decoding) boolean(into *bool) bool {
 	switch d.peek() {
 	case 't':
 		*into = true
@@ -227,7 +228,7 @@ func (d *Decoder) boolean(into *bool) bool {
 	return d.null()
 }
 
-func (d *Decoder) integer(into *int) bool {
+func (d *decoding) integer(into *int) bool {
 	if d.null() {
 		return true
 	}
@@ -241,7 +242,7 @@ func (d *Decoder) integer(into *int) bool {
 }
 
 // unsigned returns 0 for null.
-func (d *Decoder) unsigned(bits int) (uint64, bool) {
+func (d *decoding) unsigned(bits int) (uint64, bool) {
 	if d.null() {
 		return 0, true
 	}
@@ -253,18 +254,18 @@ func (d *Decoder) unsigned(bits int) (uint64, bool) {
 	return n, err == nil
 }
 
-func (d *Decoder) startTicks(r *Record) (ok bool) {
+func (d *decoding) startTicks(r *Record) (ok bool) {
 	r.StartTicks, ok = d.unsigned(64)
 	return ok
 }
 
-func (d *Decoder) sessionID(r *Record) bool {
+func (d *decoding) sessionID(r *Record) bool {
 	n, ok := d.unsigned(32)
 	r.SessionID = uint32(n)
 	return ok
 }
 
-func (d *Decoder) exitCode(r *Record) bool {
+func (d *decoding) exitCode(r *Record) bool {
 	if d.null() {
 		return true
 	}

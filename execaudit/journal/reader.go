@@ -14,7 +14,6 @@ import (
 type Reader struct {
 	name    string
 	lines   *bufio.Reader
-	long    []byte // a line that is longer than what lines holds
 	line    int
 	decoder Decoder
 }
@@ -74,14 +73,14 @@ func (r *Reader) readLine() ([]byte, error) {
 
 // readLong reads the rest of a line that begins with part.
 func (r *Reader) readLong(part []byte) ([]byte, error) {
-	r.long = append(r.long[:0], part...)
+	line := bytes.Clone(part)
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		r.long = append(r.long, part...)
+		line = append(line, part...)
 		switch {
 		case err != bufio.ErrBufferFull:
-			return r.long, err
-		case len(r.long) > MaxLineBytes:
+			return line, err
+		case len(line) > MaxLineBytes:
 			return nil, r.skipLine()
 		}
 	}
