@@ -116,7 +116,7 @@ func (s *Server) endOpenSession(last journal.Record) error {
 		monitor.ForgetSession(dir, last.ExecID))
 }
 
-// openSessions returns the last record of each session in the journal that has no end. What is no record is logged.
+// openSessions returns the last record of each session in the journal that has no end. A line that is not a record is logged.
 func (s *Server) openSessions() (map[journal.SessionKey]journal.Record, error) {
 	f, err := os.Open(s.config.Journal)
 	if err != nil {

@@ -4,8 +4,8 @@ import "cmp"
 
 // Answer is an event with the session it belongs to.
 type Answer struct {
-	// Event is the event as it was added; names of its pod that the agent left out are filled in from other evidence of its
-	// container, such as the journal's.
+	// Event is the event as it was added; names of its pod that the agent left out are filled in from other evidence
+	// of its container, such as the journal's.
 	Event   Event
 	Verdict Verdict
 	Reason  Reason
@@ -13,7 +13,8 @@ type Answer struct {
 	AuditID string
 	// Session is the session as fact, for VerdictCorroborated only.
 	Session *Session
-	// Claimed is the session whose ID was claimed, for VerdictHint and VerdictConflicting, when there is exactly one; it is no fact.
+	// Claimed is the session whose ID was claimed, for VerdictHint and VerdictConflicting, when there is exactly one;
+	// it is not a fact.
 	Claimed *Session
 }
 
@@ -27,6 +28,6 @@ func (e *Event) compare(o *Event) int {
 		cmp.Compare(e.Node, o.Node), cmp.Compare(e.Process.PID, o.Process.PID),
 		cmp.Compare(e.Kind, o.Kind), cmp.Compare(e.Process.ExecID, o.Process.ExecID), cmp.Compare(e.Process.StartTicks, o.Process.StartTicks),
 		cmp.Compare(e.Agent, o.Agent), cmp.Compare(e.ContainerID, o.ContainerID), cmp.Compare(e.AuditID, o.AuditID),
-		cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command),
+		cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command), cmp.Compare(e.SessionID, o.SessionID),
 	)
 }

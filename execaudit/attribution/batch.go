@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// ErrMalformed is returned by decoders for a line that is not what they read: no JSON object, cut off, or without a field
-// that they cannot do without.
+// ErrMalformed is returned by decoders for a line that is not what they read: not a JSON object, cut off, or without
+// a field that they cannot do without.
 var ErrMalformed = errors.New("malformed line")
 
 // ErrNoNode is returned by decoders for an event that names no node, where Batch.Node names none either: PIDs of two
-// nodes would be taken for one's. It unwraps to ErrMalformed.
+// nodes would be confused. It unwraps to ErrMalformed.
 var ErrNoNode = fmt.Errorf("%w: no node name", ErrMalformed)
 
-// Decoder appends what one line tells to a Batch: nothing for a line that is of no use here, which it counts in
-// Batch.Ignored. It keeps no reference to the line. Its error is ErrMalformed or unwraps to it, and repeats nothing of
-// the line.
+// Decoder appends what one line tells to a Batch: to Audits and Records, or by AddEvent. A line that tells nothing of
+// use it counts in Batch.Ignored. It keeps no reference to the line. Its error is ErrMalformed or unwraps to it, and
+// repeats nothing of the line.
 type Decoder func(line []byte, b *Batch) error
 
 // Batch collects what decoders read. The zero value is empty and ready. It is for one goroutine and must not be copied.
@@ -53,8 +53,8 @@ func (i Ignored) Sum() int {
 	return i.OtherRequests + i.NoProcess + i.Other
 }
 
-// AddEvent appends a copy of e to b.Events, with b.Node for an event that names no node. It appends nothing and returns
-// ErrNoNode when b.Node names none either, ErrMalformed when e has no time.
+// AddEvent sets e.Node to b.Node where e names none, and appends a copy of e to b.Events. It appends nothing and
+// returns ErrNoNode when there is no node name, ErrMalformed when e has no time.
 func (b *Batch) AddEvent(e *Event) error {
 	if e.Node == "" {
 		e.Node = b.Node

@@ -1,6 +1,6 @@
-// Package attribution tells which Kubernetes user ran what inside containers: it joins the API server's audit log, which knows who
-// opened an exec session, with process events, which know what ran, by the audit ID that KEP-6035 puts into the
-// session's environment ("Goals", stories 1 and 2), and says how far each answer can be trusted.
+// Package attribution tells which Kubernetes user ran what inside containers: it joins the API server's audit log,
+// which knows who opened an exec session, with process events, which know what ran, by the audit ID that KEP-6035
+// puts into the session's environment ("Goals", stories 1 and 2), and says how far each answer can be trusted.
 //
 //	m := attribution.New(attribution.Options{}, func(a *attribution.Answer) { ... })
 //	m.AddAudit(&audit)      // who asked
@@ -9,14 +9,15 @@
 //	m.Advance(now)          // answers what has waited long enough
 //	m.Flush()               // answers the rest
 //
-// An environment can be rewritten, so an ID alone is a hint. An answer is corroborated when an unbroken chain of processes leads to a
-// session's first process and that one's pod, container and time agree with the one request of the ID. Only then does it
-// name a user as fact.
+// An environment can be rewritten, so an ID alone is a hint. An answer is corroborated when an unbroken chain of
+// processes leads to a session's first process and that one's pod, container and time agree with the one request of
+// the ID. Only then does it name a user as fact.
 //
 // This package is pure: a Machine sees no clock, file or network. The packages beside it do:
 //
 //   - auditlog, tetragon, falco, tracee, spo, journal, procevents: one line of a log into a Batch
-//   - lines: files, rotated, zipped, growing, into batches; join: batches through a Machine; webhook: audit events as they are sent
+//   - lines: files, rotated, zipped, growing, into batches; join: batches through a Machine; webhook: audit events as
+//     they are sent
 //   - report: answers as a table, JSON lines or a page
 //
 // Several Machines share the work when all events and records of a node go to one of them, and audit events to each.

@@ -22,8 +22,8 @@ func (k Kind) String() string {
 	return [...]string{"activity", "fork", "exec", "exit"}[k&3]
 }
 
-// Process identifies one process on a node. PID alone is no identity, since
-// numbers are used again: without ExecID or StartTicks a process has no ancestors.
+// Process identifies one process on a node. A PID alone does not, since
+// numbers are reused: without ExecID or StartTicks a process has no ancestors.
 type Process struct {
 	// ExecID is an agent's own ID, unique on the node and meaningful within that
 	// agent's events only. It beats the other fields.
@@ -32,7 +32,7 @@ type Process struct {
 	PID int `json:"pid,omitempty"`
 	// StartTicks is field 22 of /proc/PID/stat.
 	StartTicks uint64 `json:"startTicks,omitempty"`
-	// BootID tells one boot's ticks from another's; empty where nobody says.
+	// BootID tells one boot's ticks from another's; empty where it is not known.
 	BootID string `json:"bootID,omitempty"`
 }
 

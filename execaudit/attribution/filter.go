@@ -11,7 +11,7 @@ type Filter struct {
 	User string
 	// Group is a group of such a user.
 	Group string
-	// Namespace and Pod are where the process ran or, when nobody says, where its session was.
+	// Namespace and Pod are where the process ran or, where that is unknown, where its session was.
 	Namespace, Pod string
 	// Command is a part of the process's command line.
 	Command string

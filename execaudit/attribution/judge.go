@@ -78,7 +78,7 @@ func (e *Event) agrees(own, evidence *ticket) bool {
 	return s != nil && s.AuditID == evidence.id
 }
 
-// only returns the one request that has the ID, nil when there are none or several; the placeholder is no ID.
+// only returns the one request that has the ID, nil when there are none or several; the placeholder is not an ID.
 func (t *ticket) only() *Session {
 	if t == nil || t.crowded || t.id == placeholder {
 		return nil

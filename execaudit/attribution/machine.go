@@ -16,7 +16,7 @@ const (
 	DefaultMaxBytes = 32 << 20 // 32 MiB
 )
 
-// Forever as Options.Window holds every answer until Flush.
+// Forever as Options.Window lets every answer wait for Flush.
 const Forever = time.Duration(1<<63 - 1)
 
 // Options tune a Machine. The zero value is the default.
@@ -62,15 +62,16 @@ type Stats struct {
 	Unrelated int
 	// EvictedProcesses, EvictedSessions and EarlyAnswers count what MaxBytes cost.
 	EvictedProcesses, EvictedSessions, EarlyAnswers int
-	// Sessions, Processes and Pending are held now.
+	// Sessions, Processes and Pending are what is kept now.
 	Sessions, Processes, Pending int
-	// Bytes is the state held now, estimated; PeakBytes its highest value.
+	// Bytes is the estimated size of what is kept now; PeakBytes its highest value.
 	Bytes, PeakBytes int
 }
 
-// Machine joins process events with the sessions they belong to. Evidence goes in by AddAudit, AddRecord and AddEvent, in
-// any order; answers come out by the function given to New, when Advance says that their window has passed, or Flush that
-// nothing more comes. It is for one goroutine. Machines share nothing: see Shard.
+// Machine joins process events with the sessions they belong to. Evidence goes in by AddAudit, AddRecord and
+// AddEvent, in any order; answers come out by the function given to New, when Advance says that their window has
+// passed, or Flush that nothing more comes. It is for one goroutine. Machines share nothing: several answer together
+// what one would, when all events and records of a node go to one of them, and audit events to each.
 type Machine struct {
 	options Options
 	answer  func(*Answer)
@@ -127,8 +128,8 @@ func (m *Machine) AddEvent(e *Event) {
 	m.shrink()
 }
 
-// Advance tells that it is t now, by the clock of the events or the wall, and answers every event whose window has passed.
-// A t before an earlier one changes nothing.
+// Advance tells that it is t now, by the clock of the events or the wall, and answers every event whose window has
+// passed. A t before an earlier one changes nothing.
 func (m *Machine) Advance(t time.Time) {
 	if !t.After(m.now) {
 		return

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pending holds events until their window has passed, in buckets of a second, so that neither their order of arrival nor
-// their number costs more than a sort of each bucket.
+// pending holds events until their window has passed, in buckets of a second, so that neither their order of arrival
+// nor their number costs more than a sort of each bucket.
 type pending struct {
 	buckets map[int64]*bucket
 	seconds secondsHeap

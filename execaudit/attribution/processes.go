@@ -40,7 +40,8 @@ func (n *node) key(p *Process) processKey {
 	return processKey{^maphash.Bytes(n.seeds[0], b), maphash.Bytes(n.seeds[1], b) | 1} // no exec ID's, whatever its text
 }
 
-// learn takes an event's facts and returns its process, nil for one without identity. Each is kept by a rule that does not depend on the order in which events come.
+// learn takes an event's facts and returns its process, nil for one without identity. Each is kept by a rule that
+// does not depend on the order in which events come.
 func (m *Machine) learn(e *Event) *process {
 	n := m.node(e.Node)
 	c := m.container(n, e.ContainerID, e.Time)

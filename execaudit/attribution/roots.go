@@ -162,7 +162,8 @@ func (n *node) find(s sighting) *root {
 	return nil
 }
 
-// held reports whether the PID was the root's for sure. An end that is missing, or was not seen, leaves room for the PID's reuse.
+// held reports whether the PID was the root's for sure. An end that is missing, or was not seen, leaves room for the
+// PID's reuse.
 func (r *root) held(s sighting) bool {
 	closed := !r.start.IsZero() && !r.end.IsZero() && !r.lost
 	return closed && !s.at.Before(r.start) && !s.at.After(r.end)

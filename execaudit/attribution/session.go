@@ -34,7 +34,7 @@ type Audit struct {
 	AuditID string
 	Stage   Stage
 	User    User
-	// Impersonated is whom User acts as; nil for nobody. The first stage does not have it.
+	// Impersonated is whom User acts as; nil when nobody is impersonated. The first stage does not have it.
 	Impersonated *User
 	SourceIPs    []string
 	UserAgent    string
@@ -81,8 +81,8 @@ func (s *Session) Actor() *User {
 	return &s.User
 }
 
-// nameless reports whether one of those who asked has no name: an audit event that says nobody is no evidence for
-// somebody.
+// nameless reports whether one of those who asked has no name: an audit event without a name is not evidence for a
+// user.
 func (s *Session) nameless() bool {
 	return s.User.Name == "" || s.Actor().Name == ""
 }
@@ -116,7 +116,7 @@ func (s *Session) merge(a *Audit) {
 	}
 }
 
-// fill copies all text, because a decoder's lies in blocks, which one open session would hold as a whole.
+// fill copies all text, because a decoder's lies in blocks, which one open session would keep in memory as a whole.
 func (s *Session) fill(a *Audit) {
 	s.stage, s.Code, s.Received = a.Stage, a.Code, a.Received
 	s.User, s.Impersonated = a.User.clone(), nil

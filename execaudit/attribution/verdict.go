@@ -18,8 +18,8 @@ const (
 	VerdictHint
 	// VerdictConflicting: the evidence contradicts itself; somebody forged or reused an ID.
 	VerdictConflicting
-	// VerdictCorroborated: an unbroken chain of processes to a session's first process, whose pod, container and time agree
-	// with the one request of that audit ID.
+	// VerdictCorroborated: an unbroken chain of processes to a session's first process, whose pod, container and time
+	// agree with the one request of that audit ID.
 	VerdictCorroborated
 )
 
@@ -46,7 +46,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("verdict %q is none of %q", text, verdictNames)
+	return fmt.Errorf("verdict %q is not one of %q", text, verdictNames)
 }
 
 var (

@@ -12,20 +12,21 @@ type Decoder struct {
 	last  Record // the latest texts in block
 }
 
-// Decode reads one line, without its newline, into r, which it overwrites; after an error r is the zero Record. Argv is nil
-// where the line has none or null. It keeps no reference to the line.
+// Decode reads one line, without its newline, into r, which it overwrites; after an error r is the zero Record. Argv
+// is nil where the line has none or null. It keeps no reference to the line.
 //
-// The texts of r are copies that lie together in blocks of 32 KiB with those of other records, and records that follow each
-// other share equal ones: a caller that keeps a text for long clones it.
+// The texts of r are copies that lie together in blocks of 32 KiB with those of other records, and records that
+// follow each other share equal ones: a caller that keeps a text for long clones it.
 //
-// Fields it does not know are skipped; so are those whose key differs from a known one in case. Its errors repeat nothing
-// of the line:
+// Fields it does not know are skipped; so are those whose key differs from a known one in case. Its errors repeat
+// nothing of the line:
 //
 //   - ErrNotJSON for what is not one JSON object (or null) with a record's field types, each known key at most once
 //   - *Fault, from Record.Validate
 //
-// It takes the same values as encoding/json with the same result, apart from keys: encoding/json takes a key in any case
-// for a field's, and the last of two for the one that counts, so that two readers of one line would see two records.
+// It takes the same values as encoding/json with the same result, apart from keys: encoding/json takes a key in any
+// case for a field's, and the last of two for the one that counts, so that two readers of one line would see two
+// records.
 func (d *Decoder) Decode(line []byte, r *Record) error {
 	*r = Record{}
 	on := decoding{scanner: scanner{line: line}, Decoder: d}
@@ -168,7 +169,7 @@ func (d *decoding) copied(inside []byte, plain bool) string {
 	if d.block.Cap()-d.block.Len() < len(inside) {
 		d.block = strings.Builder{}
 		d.block.Grow(blockBytes)
-		d.last = Record{} // or it would hold on to other blocks
+		d.last = Record{} // or it would keep other blocks in memory
 	}
 	start := d.block.Len()
 	d.block.Write(inside)

@@ -53,7 +53,7 @@ type Process struct {
 	// one of the same number.
 	StartTicks uint64 `json:"startTicks,omitempty"`
 	// BootID is /proc/sys/kernel/random/boot_id, which tells one boot's ticks
-	// from another's; empty where there is none.
+	// from another's; empty where the system has none.
 	BootID string `json:"bootID,omitempty"`
 	// SessionID is the kernel's audit session ID of the process, /proc/PID/sessionid.
 	// Every descendant has the same, unless one with CAP_AUDIT_CONTROL sets a login

@@ -16,7 +16,7 @@ const spoAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
 var execText = []byte(`"exec"`)
 
 // Decode appends the exec requests of one line, an Event or an EventList, to out.Audits. An Event in the envelope of a
-// log shipper is none. An exec request needs auditID and requestReceivedTimestamp, and a name where somebody is
+// log shipper is not one. An exec request needs auditID and requestReceivedTimestamp, and a name where somebody is
 // impersonated.
 //
 // Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
@@ -41,8 +41,8 @@ func Decode(line []byte, out *attribution.Batch) error {
 	return nil
 }
 
-// mentionsExec reports whether the line has the text "exec", quotes included. Most lines have not: the rarest of its bytes leads
-// to the few places to look at.
+// mentionsExec reports whether the line has the text "exec", quotes included. Most lines do not: the rarest of its
+// bytes leads to the few places to look at.
 func mentionsExec(line []byte) bool {
 	const before = 2 // the bytes of execText before its x
 	for {
@@ -177,7 +177,7 @@ func stage(raw []byte) attribution.Stage {
 	return attribution.StageRequestReceived
 }
 
-// impersonated notes nobody for null, and a user without a name for what is no user.
+// impersonated sets nil for null, and a user without a name for a value that is not a user.
 func (e *event) impersonated(c *scan.Cursor, b *intake.Batch) {
 	e.audit.Impersonated = nil
 	if c.Null() {

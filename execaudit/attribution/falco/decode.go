@@ -1,8 +1,9 @@
 // Package falco reads alerts from Falco's JSON output.
 //
-// A rule has to name the fields that are to be here: proc.pid with proc.pid.ts and proc.ppid with proc.ppid.ts for process
-// trees, container.id, k8s.ns.name and k8s.pod.name for the place, and proc.env[KUBERNETES_EXEC_AUDIT_ID], or proc.aenv[...]
-// for an ancestor's, for the ID. proc.env as a whole is not read: it is joined by spaces, which values may hold too.
+// A rule has to name the fields that are read here: proc.pid with proc.pid.ts and proc.ppid with proc.ppid.ts for
+// process trees, container.id, k8s.ns.name and k8s.pod.name for the place, and proc.env[KUBERNETES_EXEC_AUDIT_ID], or
+// proc.aenv[...] for an ancestor's, for the ID. proc.env as a whole is not read: it is joined by spaces, which values
+// may contain too.
 package falco
 
 import (
@@ -21,8 +22,8 @@ const (
 	ancestorID = "proc.aenv[" + texts.AuditIDName + "]"
 )
 
-// Decode appends the alert of one line to out.Events, when it is about a process. Its kind is Exec for evt.type execve and
-// execveat, Exit for procexit, else Activity.
+// Decode appends the alert of one line to out.Events, when it is about a process. Its kind is KindExec for evt.type
+// execve and execveat, KindExit for procexit, else KindActivity.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	defer b.Release()

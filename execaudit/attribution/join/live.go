@@ -9,9 +9,9 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// Live takes what sources give as it comes. At every tick it tells the machine the time: the tick's, or where a source is
-// still catching up with its past, the time that one has come to. It ends, with everything answered, when all sources
-// have ended or ctx is done. A source may be a channel of one's own making, of a webhook for example.
+// Live takes what sources give as it comes. At every tick it tells the machine the time: the tick's, or where a
+// source is still catching up with its past, the time that one has come to. It ends, with everything answered, when
+// all sources have ended or ctx is done. A source may be a channel that the caller made, of a webhook for example.
 func Live(ctx context.Context, m *attribution.Machine, sources []<-chan *lines.Batch, ticks <-chan time.Time, trouble Trouble) {
 	all := together(ctx, sources)
 	progress := make([]reached, len(sources))

@@ -1,5 +1,5 @@
-// Package join runs sources through a Machine: files side by side in the order of their events' times, or growing inputs
-// as they come.
+// Package join runs sources through a Machine: files side by side in the order of their events' times, or growing
+// inputs as they come.
 package join
 
 import (
@@ -34,8 +34,8 @@ func (t Trouble) tell(b *lines.Batch) {
 	}
 }
 
-// Files reads every source to its end, always going on with the one that is furthest behind in time, so that all stay within
-// the machine's window, and flushes the machine. It returns early, with ctx's error, when ctx is done.
+// Files reads every source to its end, always going on with the one that is furthest behind in time, so that all stay
+// within the machine's window, and flushes the machine. It returns early, with ctx's error, when ctx is done.
 func Files(ctx context.Context, m *attribution.Machine, sources []*lines.Source, trouble Trouble) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

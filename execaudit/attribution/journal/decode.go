@@ -13,8 +13,8 @@ import (
 
 var decoders = sync.Pool{New: func() any { return new(journal.Decoder) }}
 
-// Decode appends the record of one line to b.Records. What a journal.Decoder refuses is attribution.ErrMalformed; so is a
-// time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
+// Decode appends the record of one line to b.Records. What a journal.Decoder refuses is attribution.ErrMalformed; so
+// is a time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
 func Decode(line []byte, b *attribution.Batch) error {
 	d := decoders.Get().(*journal.Decoder)
 	defer decoders.Put(d)

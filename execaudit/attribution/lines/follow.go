@@ -21,8 +21,8 @@ func File(path string, in io.Reader) Opener {
 	}}
 }
 
-// Follow opens a file that grows and reads on as it does, until ctx is done: then it ends as a file does. It starts at the
-// beginning, goes on with the new file when the path is rotated, and starts again when the file is truncated.
+// Follow opens a file that grows and reads on as it does, until ctx is done: then it ends as a file does. It starts
+// at the beginning, goes on with the new file when the path is rotated, and starts again when the file is truncated.
 func Follow(ctx context.Context, path string) Opener {
 	return Opener{Name: path, Open: func() (io.ReadCloser, error) {
 		f, err := os.Open(path)

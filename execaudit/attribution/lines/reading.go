@@ -161,7 +161,7 @@ func (b *Batch) told() int {
 	return len(b.Audits) + len(b.Events) + len(b.Records)
 }
 
-// errStopped ends a file that nobody wants more of.
+// errStopped ends a file of which no more is wanted.
 var errStopped = errors.New("stopped")
 
 // chunks yields one file after the other.

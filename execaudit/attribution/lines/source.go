@@ -15,7 +15,7 @@ import (
 // MaxLineBytes is the longest line that is decoded, its end not counted; a longer one is a fault.
 const MaxLineBytes = 4 << 20 // 4 MiB
 
-// Fault is a line that could not be used, or a file of which nothing could. It names no content.
+// Fault is a line that could not be used, or a file of which nothing could. It repeats nothing of the line.
 type Fault struct {
 	// File is the file's name as given; Line counts from 1, and is 0 for the file as a whole.
 	File string
@@ -54,7 +54,8 @@ type Source struct {
 	// Node is for agents that do not name their node: all files are of this node then. An event that is left without
 	// one is a fault.
 	Node string
-	// Progress is called with the bytes read, compressed ones where they are, by one goroutine at a time; may be nil.
+	// Progress is called with the number of bytes read (compressed, where the file is), by one goroutine at a time.
+	// If nil, it is not called.
 	Progress func(bytes int)
 	// Workers decode; 0 means 2.
 	Workers int
@@ -76,15 +77,15 @@ type Batch struct {
 	release func(*Batch)
 }
 
-// Release gives the batch back. Text in it stays valid. A batch of the caller's own making has nobody to go back to.
+// Release gives the batch back. Text in it stays valid. It does nothing for a batch that the caller made.
 func (b *Batch) Release() {
 	if b.release != nil {
 		b.release(b)
 	}
 }
 
-// Read starts reading and returns the batches in order; the channel is closed behind the last, or after ctx is done. A caller
-// that stops early cancels ctx.
+// Read starts reading and returns the batches in order; the channel is closed after the last, or when ctx is done. A
+// caller that stops early cancels ctx.
 func (s *Source) Read(ctx context.Context) <-chan *Batch {
 	return newReading(ctx, s).out
 }
@@ -101,7 +102,8 @@ type chunk struct {
 	result chan *Batch
 }
 
-// unzipped returns r, or what it unpacks to when it is gzip. Several members, as appended by rotation tools, are one text.
+// unzipped returns r, or what it unpacks to when it is gzip. Several members, as appended by rotation tools, are one
+// text.
 func unzipped(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	magic, err := b.Peek(2)

@@ -1,5 +1,5 @@
-// Package procevents defines and reads a plain format for process events, for readers of the kernel's proc connector and
-// others without an agent: JSON lines, one event each.
+// Package procevents defines and reads a plain format for process events, for readers of the kernel's proc connector
+// and others without an agent: JSON lines, one event each.
 //
 //	{"version":1,"event":"exec","time":"2026-11-21T04:10:00.25Z","node":"n1","containerID":"8762eafc25a3...",
 //	 "process":{"pid":4711,"startTicks":123456,"bootID":"..."},"parent":{"pid":4700,"startTicks":123400,"bootID":"..."},
@@ -11,15 +11,18 @@
 //
 //   - containerID: CRI container ID without scheme, from the process's cgroup; absent for the host
 //   - namespace, pod, container: Kubernetes names, where the writer knows them
-//   - parent: who forked the process, as seen at the fork. Not who adopted it later: a writer that did not see the fork leaves parent out
+//   - parent: who forked the process, as seen at the fork. Not who adopted it later: a writer that did not see the
+//     fork leaves parent out
 //   - parentOutside: at the fork, the parent's cgroup was not in the container
 //   - firstImage: the writer saw the fork, and no exec since
 //   - auditID: KUBERNETES_EXEC_AUDIT_ID in /proc/PID/environ, read right after the exec
 //   - bootID: /proc/sys/kernel/random/boot_id; in all processes or in none, and as the exec journal has it
-//   - sessionID: /proc/PID/sessionid of the process, the kernel's audit session; 4294967295, its word for none, is taken for absence
+//   - sessionID: /proc/PID/sessionid of the process, the kernel's audit session; 4294967295, its word for none, is
+//     the same as absence
 //   - argv: the command line
 //
-// parentOutside and firstImage make a session's first process where no exec journal does; a writer sets them only when it saw it.
+// parentOutside and firstImage make a session's first process where no exec journal does; a writer sets them only
+// when it saw it.
 package procevents
 
 import (

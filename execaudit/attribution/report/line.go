@@ -1,5 +1,5 @@
-// Package report writes answers: a table for people, JSON lines for programs, and one page that shows overlapping sessions
-// side by side without a network.
+// Package report writes answers: a table for people, JSON lines for programs, and one page that shows overlapping
+// sessions side by side without a network.
 package report
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
-// Line is one answer in JSON. User, Groups and Session are present for the verdict corroborated only; what was merely claimed
-// is under Claimed.
+// Line is one answer in JSON. User, Groups and Session are present for the verdict corroborated only; what was merely
+// claimed is under Claimed.
 type Line struct {
 	Time        time.Time            `json:"time"`
 	Verdict     attribution.Verdict  `json:"verdict"`
@@ -28,19 +28,20 @@ type Line struct {
 	ContainerID string               `json:"containerID,omitempty"`
 	Process     attribution.Process  `json:"process"`
 	Parent      *attribution.Process `json:"parent,omitempty"`
+	SessionID   uint32               `json:"sessionID,omitempty"` // the kernel's audit session of Process
 	Command     string               `json:"command,omitempty"`
 	Session     *attribution.Session `json:"session,omitempty"`
 	Claimed     *attribution.Session `json:"claimed,omitempty"`
 }
 
-// LineOf returns the answer in the shape of its JSON. User is whom the request was carried out as: the impersonated user when
-// there is one; Session names both.
+// LineOf returns the answer in the shape of its JSON. User is whom the request was carried out as: the impersonated
+// user when there is one; Session names both.
 func LineOf(a *attribution.Answer) Line {
 	e := &a.Event
 	l := Line{
 		Time: e.Time, Verdict: a.Verdict, Reason: a.Reason, AuditID: a.AuditID, Event: e.Kind.String(), Agent: e.Agent, Node: e.Node,
 		Namespace: e.Namespace, Pod: e.Pod, Container: e.Container, ContainerID: e.ContainerID,
-		Process: e.Process, Command: e.Command, Session: a.Session, Claimed: a.Claimed,
+		Process: e.Process, SessionID: e.SessionID, Command: e.Command, Session: a.Session, Claimed: a.Claimed,
 	}
 	if e.Parent != (attribution.Process{}) {
 		l.Parent = &e.Parent

@@ -23,7 +23,7 @@ var page []byte
 // dataMark is where the page's data goes.
 var dataMark = []byte("{{DATA}}")
 
-// Page collects answers for one HTML page, which is whole in itself: it loads nothing and its policy forbids it to.
+// Page collects answers for one HTML page, which is complete: it loads nothing, and its policy forbids it to.
 type Page struct {
 	w        io.Writer
 	sessions map[string]int

@@ -8,7 +8,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
-// Table writes answers as lines of columns, as they come: their widths are fixed, so that nothing has to be held back.
+// Table writes answers as lines of columns, as they come: their widths are fixed, so that no line has to wait for
+// another.
 type Table struct {
 	w     io.Writer
 	begun bool
@@ -21,7 +22,8 @@ func NewTable(w io.Writer) *Table {
 
 const tableFormat = "%-23s  %-12s  %-24s  %-24s  %-7s  %-8s  %s\n"
 
-// Add writes one answer. What is no fact stands in parentheses with a question mark: (alice?). Control characters of logs are replaced, so that a command line cannot write on the terminal.
+// Add writes one answer. What is not a fact is in parentheses with a question mark: (alice?). Control characters of
+// logs are replaced, so that a command line cannot write on the terminal.
 func (t *Table) Add(a *attribution.Answer) error {
 	if err := t.begin(); err != nil {
 		return err
@@ -53,7 +55,8 @@ func (t *Table) Close() error {
 	return nil
 }
 
-// Who returns how an answer names its user: "alice", "bob (by alice)" for one impersonated, "(alice?)" for a claim, "-" for nobody.
+// Who returns how an answer names its user: "alice", "bob (by alice)" for one impersonated, "(alice?)" for a claim,
+// "-" for none.
 func Who(a *attribution.Answer) string {
 	switch {
 	case a.Session != nil:
@@ -64,7 +67,8 @@ func Who(a *attribution.Answer) string {
 	return "-"
 }
 
-// place returns where the process ran: "shop/web-0", "(shop/web-0?)" where only the claimed session says so, "-" where nobody does.
+// place returns where the process ran: "shop/web-0", "(shop/web-0?)" where only the claimed session says so, "-"
+// where it is unknown.
 func place(a *attribution.Answer, l *Line) string {
 	switch s := a.Claimed; {
 	case l.Namespace+l.Pod != "":

@@ -1,7 +1,7 @@
 // Package spo reads the Security Profiles Operator's JSON enricher lines.
 //
-// They carry no audit ID of Kubernetes: their auditID is the operator's own random one and is not read. They are joined by
-// requestUID, which the API server's audit event has as an annotation (see package auditlog).
+// They carry no audit ID of Kubernetes: their auditID is the operator's own random one and is not read. They are
+// joined by requestUID, which the API server's audit event has as an annotation (see package auditlog).
 package spo
 
 import (

@@ -14,7 +14,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
-// Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other process_ event.
+// Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other
+// process_ event.
 //
 // A process is identified by its exec_id, which is new with every image. It counts as a session's first process when it
 // was cloned for its image (flag "clone") and its parent has no container.
@@ -131,7 +132,7 @@ func command(b *intake.Batch, words [2][]byte) string {
 	return b.Words(words[:])
 }
 
-// hasWord reports whether a list of words, parted by spaces, has one.
+// hasWord reports whether a list of words, separated by spaces, has one.
 func hasWord(list []byte, word string) bool {
 	for len(list) > 0 {
 		var next []byte

@@ -1,7 +1,7 @@
 // Package tracee reads events from Tracee's JSON output.
 //
-// Tracee reports the environment only when asked to (--enrichment environment, formerly --output option:exec-env). Its hostName is
-// the container's, so the node's name has to come from the reader: attribution.Batch.Node.
+// Tracee reports the environment only when asked to (--enrichment environment, formerly --output option:exec-env).
+// Its hostName is the container's, so the node's name has to come from the reader: attribution.Batch.Node.
 package tracee
 
 import (
@@ -15,11 +15,12 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
-// Decode appends the event of one line to out.Events. Its kind is Exec for execve, execveat and sched_process_exec, Exit for
-// sched_process_exit, else Activity.
+// Decode appends the event of one line to out.Events. Its kind is KindExec for execve, execveat and
+// sched_process_exec, KindExit for sched_process_exit, else KindActivity.
 //
-// A process is identified by processEntityId, which newer versions have. Tracee shows who is the parent now, which after an
-// orphan's adoption is not who made it; so it never makes a session's first process, which takes an exec journal.
+// A process is identified by processEntityId, which newer versions have. Tracee shows who is the parent now, which
+// after an orphan's adoption is not who made it; so it never makes a session's first process, which takes an exec
+// journal.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	defer b.Release()

@@ -1,5 +1,5 @@
-// Package webhook receives audit EventLists, as an API server's --audit-webhook-config-file sends them. To join them with
-// events as they come, let Deliver send a lines.Batch to a channel that join.Live reads.
+// Package webhook receives audit EventLists, as an API server's --audit-webhook-config-file sends them. To join them
+// with events as they come, let Deliver send a lines.Batch to a channel that join.Live reads.
 package webhook
 
 import (
@@ -15,14 +15,15 @@ import (
 // MaxBodyBytes bounds one EventList; the API server's own default is 10 MiB.
 const MaxBodyBytes = 16 << 20 // 16 MiB
 
-// Handler hands the exec requests of each EventList to Deliver. It answers 200 once Deliver has returned, so that the API
-// server sends again what did not arrive; 405 for a method other than POST, 413 over MaxBodyBytes, 400 for what is no EventList.
+// Handler hands the exec requests of each EventList to Deliver. It answers 200 once Deliver has returned, so that the
+// API server sends again what did not arrive; 405 for a method other than POST, 413 over MaxBodyBytes, 400 for a body
+// that is not an EventList.
 //
 // It does not authenticate: put it behind TLS that asks for the API server's client certificate.
 type Handler struct {
-	// Deliver may be called by several goroutines at once. The slice is its own. An error makes the answer 503.
+	// Deliver may be called by several goroutines at once. It owns the slice. An error makes the answer 503.
 	Deliver func([]attribution.Audit) error
-	// Fault is told that a body could not be used; may be nil.
+	// Fault is called with why a body could not be used. If nil, that is discarded.
 	Fault func(error)
 }
 

@@ -42,7 +42,7 @@ func newAttribute(s streams, code *int) *cobra.Command {
 		Short: "Join process events with the exec sessions they belong to",
 		Long: `Join process events with the exec sessions they belong to, and say how much each answer is worth.
 
-FILES are one file, "-" for standard input, or several parted by commas: one log after rotation, oldest first. Gzip is
+FILES are one file, "-" for standard input, or several separated by commas: one log after rotation, oldest first. Gzip is
 understood. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
 Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
 
@@ -94,7 +94,7 @@ func (a *attribute) newWriter(w io.Writer) (writer, error) {
 	case "html":
 		return report.NewPage(w), nil
 	}
-	return nil, usageError{fmt.Errorf("output %q is none of table, json, html", a.format)}
+	return nil, usageError{fmt.Errorf("output %q is not one of table, json, html", a.format)}
 }
 
 func (a *attribute) run(ctx context.Context) error {
@@ -104,7 +104,7 @@ func (a *attribute) run(ctx context.Context) error {
 	buffered := bufio.NewWriterSize(a.out, 64<<10)
 	to := io.Writer(buffered)
 	if a.follow {
-		to = a.out // each answer is to be seen at once
+		to = a.out // so that each answer is seen at once
 	}
 	out, err := a.newWriter(to)
 	if err != nil {

@@ -16,7 +16,7 @@ type progress struct {
 	ended chan struct{}
 }
 
-// newProgress returns one that stays silent when w is no terminal.
+// newProgress returns one that stays silent when w is not a terminal.
 func newProgress(w io.Writer) *progress {
 	p := &progress{w: w, stop: make(chan struct{}), ended: make(chan struct{})}
 	if !isTerminal(w) {

@@ -1,7 +1,7 @@
 // Package scan walks one line of JSON and touches only what is asked for.
 //
-// A Cursor checks structure as it goes: quotes, braces, brackets and, in objects whose members it lists, commas and colons.
-// It does not check what it skips beyond that: escapes, the spelling of numbers.
+// A Cursor checks structure as it goes: quotes, braces, brackets and, in objects whose members it lists, commas and
+// colons. It does not check what it skips beyond that: escapes, the spelling of numbers.
 package scan
 
 import (
@@ -78,7 +78,8 @@ func (c *Cursor) enter(bracket byte) bool {
 	return true
 }
 
-// Member returns the key of the object's next member, still escaped, and stands before its value; false behind the object's end.
+// Member returns the key of the object's next member, still escaped, and stands before its value; false after the
+// object's end.
 func (c *Cursor) Member() ([]byte, bool) {
 	if !c.more('}') {
 		return nil, false
@@ -96,7 +97,7 @@ func (c *Cursor) Member() ([]byte, bool) {
 	return key, true
 }
 
-// Element reports whether the array has another element, and stands before it; false behind the array's end.
+// Element reports whether the array has another element, and stands before it; false after the array's end.
 func (c *Cursor) Element() bool {
 	return c.more(']')
 }
@@ -134,8 +135,8 @@ func (c *Cursor) quoted() []byte {
 	return c.line[start:end]
 }
 
-// closing returns the place of the quote that ends the string whose inside begins at start, -1 for none. Most strings are keys
-// or short: to look for the quote in their first two words costs less than a call of bytes.IndexByte.
+// closing returns the place of the quote that ends the string whose inside begins at start, -1 for none. Most strings
+// are keys or short: to look for the quote in their first two words costs less than a call of bytes.IndexByte.
 func closing(line []byte, start int) int {
 	for at := start; ; {
 		if at-start < 16 && len(line)-at >= 8 {

@@ -84,7 +84,7 @@ func digits(b []byte) int {
 	return n
 }
 
-// fraction reads a point and digits. A point without a digit is no fraction, and is left to be refused.
+// fraction reads a point and digits. A point without a digit is not a fraction, and is left for zone to refuse.
 func fraction(b []byte) (nanos int64, rest []byte) {
 	if len(b) < 2 || b[0] != '.' || b[1]-'0' >= 10 {
 		return 0, b

@@ -17,7 +17,7 @@ func (c *Cursor) Raw() []byte {
 	return c.quoted()
 }
 
-// Texts returns an array's strings, still escaped, nil for another value; an element that is none is nil.
+// Texts returns an array's strings, still escaped, nil for another value; an element that is not a string is nil.
 func (c *Cursor) Texts() [][]byte {
 	if !c.Array() {
 		return nil

@@ -17,12 +17,12 @@ const (
 	MaxCommandBytes = 4 << 10 // 4 KiB
 )
 
-// Store makes copies of texts. They lie together in blocks, which is cheaper than one by one; a copy holds on to its block.
-// The zero value is ready. It is for one goroutine and must not be copied.
+// Store makes copies of texts. They lie together in blocks, which is cheaper than one by one; a copy keeps its block
+// in memory. The zero value is ready. It is for one goroutine and must not be copied.
 type Store struct {
 	block   strings.Builder
 	scratch []byte
-	recent  [64]string // names that were read last; of this block, or they would hold on to others
+	recent  [64]string // names that were read last; of this block, or they would keep others in memory
 }
 
 const blockBytes = 32 << 10
