@@ -36,3 +36,16 @@ func ExampleClean() {
 	// true
 	// false
 }
+
+// A release of Kubernetes that is newer than this package is treated as the newest known one; a program says so once.
+func ExampleMinor_Known() {
+	minor, _ := kubeletauthz.ParseMinor("v1.99.0")
+	if known, same := minor.Known(); !same {
+		fmt.Printf("%s is newer than this program knows; it is treated as %s\n", minor, known)
+	}
+	_, err := kubeletauthz.New(kubeletauthz.Options{Minor: minor})
+	fmt.Println(err)
+	// Output:
+	// 1.99 is newer than this program knows; it is treated as 1.37
+	// <nil>
+}
