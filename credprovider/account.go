@@ -43,11 +43,12 @@ func (e *MissingAnnotationsError) Error() string {
 	return fmt.Sprintf("service account %q: required annotation missing: %s", e.Account.String(), strings.Join(e.Keys, ", "))
 }
 
-// SelectAnnotations returns the annotations of account that a plugin is sent: those of the two lists that the service account
-// has, and no others. An empty value is a value. The map is new, and nil when it would be empty; token may be nil.
+// SelectAnnotations returns the annotations of account that a plugin is sent: those of the two lists that the service
+// account has, and no others. An empty value is a value. The map is new, and nil when it would be empty; token may be
+// nil.
 //
-// A missing required key is a *[MissingAnnotationsError] that names all missing ones. Upstream skips the plugin without
-// a word; the KEP wants the error.
+// A missing required key is a *[MissingAnnotationsError] that names all missing ones. Upstream skips the plugin
+// silently; the KEP wants an error.
 //
 // Source: KEP-4412, Credential Provider Configuration.
 func SelectAnnotations(account ServiceAccount, token *TokenAttributes) (map[string]string, error) {

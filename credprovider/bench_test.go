@@ -8,7 +8,8 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// BenchmarkAppendMatches finds the one provider of many that serves an image; the patterns of half of them have wildcards.
+// BenchmarkAppendMatches finds the one provider of many that serves an image; the patterns of half of them have
+// wildcards.
 func BenchmarkAppendMatches(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		lists := make([][]string, n)

@@ -25,7 +25,7 @@ const (
 	KeyGlobal CacheKeyType = "Global"
 )
 
-// ErrCacheKeyType is the condition of a cache key type that the protocol does not have.
+// ErrCacheKeyType is the condition of a cache key type that the protocol does not define.
 var ErrCacheKeyType = errors.New("cacheKeyType is not Image, Registry or Global")
 
 // ErrKeyTooLong is the condition of a value that does not fit into upstream's key: one over 65535 bytes.
@@ -64,8 +64,8 @@ func BaseKey(keyType CacheKeyType, image string) (string, error) {
 }
 
 // AccountKey returns the second part of a key: namespace, name and UID of the service account and the annotations that
-// are sent, each with its length before it, annotations by key; with CacheByToken then the word token and the SHA-256 of
-// the token. Nothing of the pod is in it. The token is not looked at with CacheByServiceAccount.
+// are sent, each with its length before it, annotations by key; with CacheByToken then the word token and the SHA-256
+// of the token. Nothing of the pod is in it. The token is not looked at with CacheByServiceAccount.
 //
 // A value over 65535 bytes is ErrKeyTooLong; the error names the annotation's key, not its value.
 //
@@ -102,8 +102,8 @@ func keySize(account AccountRef, annotations map[string]string) int {
 	return size
 }
 
-// Bytes returns upstream's form of the whole key: both parts, each with its length before it. A part over 65535 bytes is
-// ErrKeyTooLong.
+// Bytes returns upstream's form of the whole key: both parts, each with its length before it. A part over 65535 bytes
+// is ErrKeyTooLong.
 func (k CacheKey) Bytes() ([]byte, error) {
 	var b keyBuilder
 	b.add("image", k.Base)

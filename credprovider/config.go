@@ -47,7 +47,7 @@ type Provider struct {
 	Env []EnvVar `json:"env,omitempty"`
 	// TokenAttributes, when set, makes the plugin act for the workload: it is given a service account token.
 	TokenAttributes *TokenAttributes `json:"tokenAttributes,omitempty"`
-	// Origin is where the provider was read; it is no part of the file. The zero value names no place.
+	// Origin is where the provider was read; it is not part of the file. The zero value names no place.
 	Origin Origin `json:"-"`
 }
 

@@ -35,8 +35,8 @@ func (e *MessageError) Error() string {
 // Unwrap returns Kind.
 func (e *MessageError) Unwrap() error { return e.Kind }
 
-// DecodeRequest returns the request in data, for plugins. Fields that are not known are let pass, because a newer kubelet
-// may send them; the fields that are known are matched by case. The error is a *[MessageError]: data is not one JSON object, its
+// DecodeRequest returns the request in data, for plugins. Unknown fields are ignored, because a newer kubelet may send
+// them; the fields that are known are matched by case. The error is a *[MessageError]: data is not one JSON object, its
 // kind is another, or its version is not known.
 func DecodeRequest(data []byte) (Request, error) {
 	var wire wireRequest
@@ -59,8 +59,9 @@ func DecodeRequest(data []byte) (Request, error) {
 
 // DecodeResponse returns the response in data, which must be in the version want.
 //
-// It is strict, as upstream is: one JSON object and white space, every field known, spelled with its case and there once. The
-// error is a *[MessageError] for that and for another version, and [ErrCacheKeyType] for an unknown cache key type.
+// It is strict, as upstream is: one JSON object and white space, every field known, spelled with its case, and not
+// duplicated. The error is a *[MessageError] for that and for another version, and [ErrCacheKeyType] for an unknown
+// cache key type.
 //
 // Source: KEP-2133; Kubernetes 1.36, ExecPlugin.
 func DecodeResponse(data []byte, want string) (Response, error) {
@@ -76,7 +77,7 @@ func DecodeResponse(data []byte, want string) (Response, error) {
 	case err != nil:
 		return Response{}, malformed(err)
 	case len(strict) > 0:
-		return Response{}, &MessageError{Reason: fmt.Sprintf("%d unknown or doubled fields", len(strict)), Kind: ErrMessage}
+		return Response{}, &MessageError{Reason: fmt.Sprintf("%d unknown or duplicate fields", len(strict)), Kind: ErrMessage}
 	case wire.Kind != ResponseKind:
 		return Response{}, &MessageError{Reason: "kind is not " + ResponseKind, Kind: ErrMessage}
 	}

@@ -10,10 +10,10 @@
 //	providers := matcher.AppendMatches(nil, "registry.example.io/team/app") // [0 1]
 //
 // The sub-packages touch the world: configfile reads configuration files, plugin runs one plugin process, provider puts
-// everything together for a pull, pulled keeps records of pulled images, audience is the API server's side, explain says
-// why a pull has no credentials, and pluginsdk makes plugins.
+// everything together for a pull, pulled keeps records of pulled images, audience is the API server's side, explain
+// says why a pull has no credentials, and pluginsdk makes plugins.
 //
-// Spec: KEP-4412 (service account tokens for credential providers, v1.35), with KEP-2133 and KEP-2535 for what it stands
-// on, and Kubernetes 1.36 where the texts are silent. A program that only needs to log in to one registry wants a
-// Docker credential helper instead.
+// Spec: KEP-4412 (service account tokens for credential providers, v1.35), with KEP-2133 and KEP-2535 for what it
+// stands on, and Kubernetes 1.36 where the texts are silent. A program that only needs to log in to one registry wants
+// a Docker credential helper instead.
 package credprovider

@@ -32,8 +32,8 @@ type wireAuth struct {
 // ErrVersion is the condition of a message in another version than was asked for, or than there is.
 var ErrVersion = errors.New("protocol version")
 
-// EncodeRequest returns the request as a plugin reads it: one line of JSON with kind and apiVersion first, byte for byte as
-// upstream writes it. It is a secret when there is a token.
+// EncodeRequest returns the request as a plugin reads it: one line of JSON with kind and apiVersion first, byte for
+// byte as upstream writes it. It is a secret when there is a token.
 //
 // An unknown version, and a token or annotations with a version that has no place for them, are ErrVersion.
 func EncodeRequest(r Request) ([]byte, error) {

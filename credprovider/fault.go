@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ErrConfig is the condition of every [Fault], and of what configfile cannot decode: a configuration that a kubelet does not
-// start with.
+// ErrConfig is the condition of every [Fault], and of what configfile cannot decode: a configuration that a kubelet
+// does not start with.
 var ErrConfig = errors.New("invalid credential provider configuration")
 
 // Fault is one rule that a configuration breaks. It unwraps to [ErrConfig].
@@ -18,8 +18,8 @@ type Fault struct {
 	Field string
 	// Kind is the class of the fault.
 	Kind FaultKind
-	// Value is what was found, quoted; empty for FaultRequired and FaultForbidden. It is a name, version, pattern, duration,
-	// annotation key or cache type: no rule looks at arguments or at the values of environment variables.
+	// Value is what was found, quoted; empty for FaultRequired and FaultForbidden. It is a name, version, pattern,
+	// duration, annotation key or cache type: no rule looks at arguments or at the values of environment variables.
 	Value string
 	// Detail is the rule.
 	Detail string

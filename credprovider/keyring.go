@@ -28,7 +28,7 @@ type Credential struct {
 // concurrent use.
 type Keyring struct {
 	entries []entry
-	// skipped holds the keys that are no patterns.
+	// skipped holds the keys that are not patterns.
 	skipped []string
 }
 
@@ -37,10 +37,11 @@ type entry struct {
 	credential Credential
 }
 
-// NewKeyring returns a keyring of the credentials of one answer: auth by pattern, from the provider and for the account.
+// NewKeyring returns a keyring of the credentials of one answer: auth by pattern, from the provider and for the
+// account.
 //
-// A key may begin with "http://" or "https://", and its path with "/v1/" or "/v2/": both are dropped, as is the path "/".
-// A key that is no pattern is left out and told by Skipped.
+// A key may begin with "http://" or "https://", and its path with "/v1/" or "/v2/": both are dropped, as is the path
+// "/". A key that is not a pattern is left out and returned by Skipped.
 //
 // Source: KEP-2133; Kubernetes 1.36, BasicDockerKeyring.Add.
 func NewKeyring(provider string, account *AccountRef, auth map[string]AuthConfig) *Keyring {
@@ -82,14 +83,14 @@ func patternOfKey(key string) (string, bool) {
 // reverseByText puts longer patterns before their prefixes, and letters before wildcards.
 func reverseByText(a, b entry) int { return cmp.Compare(b.credential.Pattern, a.credential.Pattern) }
 
-// Skipped returns the keys that are no patterns, ascending; nil when there are none. The caller must not change it.
+// Skipped returns the keys that are not patterns, ascending; nil when there are none. The caller must not change it.
 func (k *Keyring) Skipped() []string { return k.skipped }
 
 // Len returns the number of credentials.
 func (k *Keyring) Len() int { return len(k.entries) }
 
-// Credentials returns the credentials for image of several answers, in the order in which a pull tries them: by pattern in
-// reverse byte order, so that longer patterns come before their prefixes; under one pattern in the order of the
+// Credentials returns the credentials for image of several answers, in the order in which a pull tries them: by pattern
+// in reverse byte order, so that longer patterns come before their prefixes; under one pattern in the order of the
 // answers. When none matches and the image is on the default registry, those under "index.docker.io". Nil when there
 // are none. The answers may hold nil.
 //

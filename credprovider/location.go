@@ -30,7 +30,7 @@ func locate(text string) (location, error) {
 	return location{host: host, port: port, path: parsed.Path}, nil
 }
 
-// locatePlain reports false when text holds a byte to which net/url gives a meaning, or a port that is no number.
+// locatePlain reports false when text holds a byte to which net/url gives a meaning, or a port that is not a number.
 func locatePlain(text string) (location, bool) {
 	host, colon := 0, -1
 	for ; host < len(text) && text[host] != '/'; host++ {

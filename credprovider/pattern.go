@@ -11,10 +11,11 @@ import (
 // Pattern is a compiled entry of matchImages, or a key of the credentials that a plugin returns. The zero value
 // matches what the pattern "" matches: an image without host. Patterns are immutable.
 //
-// A pattern is a host with an optional port and an optional path, read as a URL without scheme. An image matches when the
-// ports are equal, both hosts have the same number of labels, each label of the pattern matches as in path.Match, and the
-// path of the pattern is a prefix of the image's: of the text, so "gcr.io/proj" matches "gcr.io/project2". There are no
-// wildcards in ports and paths. Case counts. An IPv6 address needs a port: without one its brackets are a class of path.Match.
+// A pattern is a host with an optional port and an optional path, read as a URL without scheme. An image matches when
+// the ports are equal, both hosts have the same number of labels, each label of the pattern matches as in path.Match,
+// and the path of the pattern is a prefix of the image's: of the text, so "gcr.io/proj" matches "gcr.io/project2".
+// There are no wildcards in ports and paths. Case counts. An IPv6 address needs a port: without one its brackets are a
+// class of path.Match.
 //
 // Source: KEP-2133, matchImages; Kubernetes 1.36, URLsMatch.
 type Pattern struct {
@@ -44,8 +45,8 @@ func (e *PatternError) Error() string { return fmt.Sprintf("pattern %q: %v", e.P
 // Unwrap returns the reason.
 func (e *PatternError) Unwrap() error { return e.Err }
 
-// Compile returns the pattern of text. The error is a *[PatternError]: text is no URL after "https://", or a label of its
-// host is no pattern of path.Match.
+// Compile returns the pattern of text. The error is a *[PatternError]: text is not a URL after "https://", or a label
+// of its host is not a pattern of path.Match.
 func Compile(text string) (Pattern, error) {
 	at, err := locate(text)
 	if err != nil {
@@ -101,8 +102,8 @@ func (p Pattern) Port() string { return p.at.port }
 // Path returns the path of the pattern, decoded: empty, or beginning with "/".
 func (p Pattern) Path() string { return p.at.path }
 
-// Match reports whether image matches. An image that is no URL after "https://" matches nothing. Normalised images take no
-// allocation.
+// Match reports whether image matches. An image that is not a URL after "https://" matches nothing. Normalised images
+// take no allocation.
 func (p Pattern) Match(image string) bool {
 	at, err := locate(image)
 	return err == nil && p.matches(at, at.labels())

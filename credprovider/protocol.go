@@ -36,8 +36,8 @@ type Response struct {
 	Auth map[string]AuthConfig `json:"auth,omitempty"`
 }
 
-// Holds reports whether the token is in a pattern, a user name or a password of the answer, or is one. An empty token is
-// in none. A token that was encoded is not recognised.
+// Holds reports whether the token is in a pattern, a user name or a password of the answer, or is one. An empty token
+// is in none. A token that was encoded is not recognised.
 func (r Response) Holds(token redact.Text) bool {
 	if token.IsEmpty() {
 		return false

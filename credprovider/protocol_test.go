@@ -64,7 +64,7 @@ func badResponses() map[string]string {
 		"cut short":         responseHead + `,"auth":{"a":{"user`,
 		"unknown field":     responseHead + `,"foo":1}`,
 		"wrong case":        responseHead + `,"Auth":{}}`,
-		"doubled field":     responseHead + `,"auth":{},"auth":{}}`,
+		"duplicate field":   responseHead + `,"auth":{},"auth":{}}`,
 		"extra in an entry": responseHead + `,"auth":{"a":{"username":"u","password":"p","email":"e"}}}`,
 		"number duration":   responseHead + `,"cacheDuration":0}`,
 		"empty duration":    responseHead + `,"cacheDuration":""}`,

@@ -17,7 +17,7 @@ type Image struct {
 	Digest string
 }
 
-// ReferenceError says that a text is no image reference. It unwraps to [ErrReference].
+// ReferenceError says that a text is not an image reference. It unwraps to [ErrReference].
 type ReferenceError struct {
 	// Reference is the text.
 	Reference string
@@ -64,7 +64,7 @@ func ParseImage(reference string) (Image, error) {
 	}
 	domain, path := splitDomain(name)
 	if !isDomain(domain) && isRepositoryPath(domain) {
-		// The grammar takes what looks like a domain and is none as a part of the path: "a_b.c/d" has no domain.
+		// The grammar takes what looks like a domain but is not one as a part of the path: "a_b.c/d" has no domain.
 		domain, path = "", domain+"/"+path
 	}
 	switch {

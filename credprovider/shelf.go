@@ -8,7 +8,8 @@ import (
 // few is the number of patterns up to which comparing each is faster than looking one up.
 const few = 4
 
-// shelf holds the patterns with wildcards of one shape. When there are many they are found by one of their literal labels.
+// shelf holds the patterns with wildcards of one shape. When there are many they are found by one of their literal
+// labels.
 type shelf struct {
 	rules     []rule
 	positions []int // of the labels that patterns are found by

@@ -13,9 +13,9 @@ type Gates struct {
 
 // Validate returns every rule that the configuration breaks, or nil. The error is a [Faults].
 //
-// The rules and their words are upstream's. Three things differ: a path holds the index of the provider, and the file when
-// its Origin has one; an empty name is a fault, where upstream accepts it and then tries to execute the directory; so is a
-// pattern that cannot be compiled, where upstream only tries to parse it and then never matches it.
+// The rules and their words are upstream's. Three things differ: a path holds the index of the provider, and the file
+// when its Origin has one; an empty name is a fault, where upstream accepts it and then tries to execute the directory;
+// so is a pattern that cannot be compiled, where upstream only tries to parse it and then never matches it.
 //
 // Source: KEP-4412, Credential Provider Configuration; Kubernetes 1.36, pkg/credentialprovider/plugin.
 func Validate(config Config, gates Gates) error {

@@ -131,7 +131,7 @@ func TestValidate(t *testing.T) {
 			a.RequiredServiceAccountAnnotationKeys = []string{"UPPER.io/Name", "upper.io/name"}
 		}), nil},
 		{
-			"CRP-26 doubled key", token(func(a *credprovider.TokenAttributes) { a.RequiredServiceAccountAnnotationKeys = []string{"a/b", "a/b"} }),
+			"CRP-26 duplicate key", token(func(a *credprovider.TokenAttributes) { a.RequiredServiceAccountAnnotationKeys = []string{"a/b", "a/b"} }),
 			[]string{`providers[1].tokenAttributes.requiredServiceAccountAnnotationKeys[1]: Duplicate value: "a/b"`},
 		},
 		{"CRP-26 key in both lists", token(func(a *credprovider.TokenAttributes) {

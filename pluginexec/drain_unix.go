@@ -11,8 +11,8 @@ import (
 // maxPipe is the most that a pipe holds on Linux without privileges; elsewhere it is less.
 const maxPipe = 1 << 20 // 1 MiB
 
-// drain writes what is in the pipe now, without waiting for more. A reader that was not scheduled before its deadline has
-// left it there, although the process wrote it in time.
+// drain writes what is in the pipe now, without waiting for more. A reader that was not scheduled before its deadline
+// has left it there, although the process wrote it in time.
 func drain(w io.Writer, r *os.File) {
 	conn, err := r.SyscallConn()
 	if err != nil {

@@ -12,14 +12,15 @@ import (
 var (
 	// ErrNotFound is the condition of a command that names no file, by path or on PATH.
 	ErrNotFound = errors.New("no such executable")
-	// ErrNotExecutable is the condition of a file that is there and cannot be executed: no permission, a directory, or a
-	// script whose interpreter is missing.
+	// ErrNotExecutable is the condition of a file that is there and cannot be executed: no permission, a directory, or
+	// a script whose interpreter is missing.
 	ErrNotExecutable = errors.New("not executable")
 	// ErrTooLarge is the condition of arguments and environment that the kernel refuses for their size.
 	ErrTooLarge = errors.New("arguments and environment too large")
 )
 
-// LookupError says that a command cannot be run at all. It unwraps to [ErrNotFound] or [ErrNotExecutable] and to the cause.
+// LookupError says that a command cannot be run at all. It unwraps to [ErrNotFound] or [ErrNotExecutable] and to the
+// cause.
 type LookupError struct {
 	// Command is what was asked for.
 	Command string
@@ -69,8 +70,8 @@ type ExitError struct {
 	Code int
 	// Signal is the signal that ended the process, 0 when none did. Always 0 on Windows.
 	Signal syscall.Signal
-	// Stderr is the end of standard error, at most [MaxStderr] bytes. It is the plugin's own text and may hold anything, so it
-	// is shown by Reveal only.
+	// Stderr is the end of standard error, at most [MaxStderr] bytes. It is the plugin's own text and may hold
+	// anything, so it is shown by Reveal only.
 	Stderr redact.Bytes
 }
 
@@ -100,7 +101,8 @@ func (e *TimeoutError) Error() string {
 // Timeout reports true, as net.Error defines it.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// CancelledError says that the process was killed because the caller's context ended. It unwraps to the context's cause.
+// CancelledError says that the process was killed because the caller's context ended. It unwraps to the context's
+// cause.
 type CancelledError struct {
 	// Path is the file that ran.
 	Path string

@@ -35,7 +35,8 @@ func ExampleCommand() {
 	// Output: /usr/bin/plugin [[redacted] [redacted]]
 }
 
-// Standard error of a plugin may help whoever mends it, and may hold a password: it is shown where somebody asks for it.
+// Standard error of a plugin may help whoever mends it, and may hold a password: it is shown where somebody asks for
+// it.
 func ExampleExitError() {
 	var err error = &pluginexec.ExitError{Path: "/usr/bin/plugin", Code: 1, Stderr: redact.NewBytes([]byte("login failed for jane"))}
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))

@@ -55,8 +55,8 @@ func (g *guard) end(reason error) {
 	g.kill(g.process)
 }
 
-// leave ends the guard: its process has ended, and the ID may be somebody else's from now on. It returns why it was killed,
-// nil when it was not.
+// leave ends the guard: its process has ended, and the ID may be somebody else's from now on. It returns why it was
+// killed, nil when it was not.
 func (g *guard) leave() error {
 	for _, release := range g.release {
 		release()

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// pipe carries a process's standard output to a writer. It is os/exec's own way but for the end: when a grandchild keeps
-// the pipe open, os/exec closes it after a while even if the reader has not had its turn, and loses what was written.
+// pipe carries a process's standard output to a writer. It is os/exec's own way but for the end: when a grandchild
+// keeps the pipe open, os/exec closes it after a while even if the reader has not had its turn, and loses what was
+// written.
 type pipe struct {
 	reader, writer *os.File
 	into           io.Writer
@@ -29,8 +30,8 @@ func (p *pipe) start() {
 	}()
 }
 
-// finish returns once everything is read that the process had written before it ended; what a grandchild writes is waited
-// for no longer than wait.
+// finish returns once everything is read that the process had written before it ended; what a grandchild writes is
+// waited for no longer than wait.
 func (p *pipe) finish(wait time.Duration) {
 	defer p.reader.Close()
 	select {

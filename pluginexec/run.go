@@ -21,8 +21,8 @@ const (
 	DrainTime = 250 * time.Millisecond
 )
 
-// Command describes one run. Only Path is required. Its arguments, environment and input are not shown when it is printed,
-// encoded or logged.
+// Command describes one run. Only Path is required. Its arguments, environment and input are not shown when it is
+// printed, encoded or logged.
 type Command struct {
 	// Path is the executable, as [Lookup] returns it. It is not searched for again.
 	Path string
@@ -36,8 +36,8 @@ type Command struct {
 	// Stdin is what the process reads. When it is empty and Terminal is nil, the process reads end of file at once.
 	Stdin redact.Bytes
 	// Terminal, when set, is inherited as standard input, and Stdin is ignored. The process then stays in the caller's
-	// process group, because a terminal serves one group at a time: an interrupt from the keyboard reaches both, and at the
-	// end of the context only the process is killed.
+	// process group, because a terminal serves one group at a time: an interrupt from the keyboard reaches both, and at
+	// the end of the context only the process is killed.
 	Terminal *os.File
 	// Stderr receives standard error as it is written, unchanged, in addition to the tail that is kept. If nil, it is
 	// discarded. A writer that blocks delays the run; one that fails ends the copying.
@@ -62,9 +62,9 @@ type Result struct {
 // alone, because it may be a credential daemon. On Unix a run that is cut short kills its process group; elsewhere, and
 // with a Terminal, the process alone.
 //
-// Errors, none of which shows an argument, an environment value, standard input or output:
-// *[LookupError] or *[StartError] when the process cannot be started, *[CancelledError] when ctx ends, *[TimeoutError] at the
-// time limit, *[OutputTooLargeError] at the output limit, and *[ExitError] for every other end except exit code 0.
+// Errors, none of which shows an argument, an environment value, standard input or output: *[LookupError] or
+// *[StartError] when the process cannot be started, *[CancelledError] when ctx ends, *[TimeoutError] at the time limit,
+// *[OutputTooLargeError] at the output limit, and *[ExitError] for every other end except exit code 0.
 func Run(ctx context.Context, command Command) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, &CancelledError{Path: command.Path, Err: context.Cause(ctx)}
@@ -142,8 +142,8 @@ func build(command Command, stdout *os.File, stderr io.Writer) *exec.Cmd {
 	return process
 }
 
-// ended names the reason of an end without success. The guard's counts only here: a process that finished well just before its
-// limit has finished well.
+// ended names the reason of an end without success. The guard's counts only here: a process that finished well just
+// before its limit has finished well.
 func ended(reason error, command Command, process *exec.Cmd, stderr redact.Bytes, err error) error {
 	var exit *exec.ExitError
 	switch {

@@ -16,7 +16,8 @@ import (
 
 const insideTerminal = "LAB_INSIDE_TERMINAL"
 
-// TestPromptWithControllingTerminal runs itself in a session with a terminal, as a shell would, and a plugin inside that.
+// TestPromptWithControllingTerminal runs itself in a session with a terminal, as a shell would, and a plugin inside
+// that.
 func TestPromptWithControllingTerminal(t *testing.T) {
 	if os.Getenv(insideTerminal) != "" {
 		promptInside(t)

@@ -71,8 +71,8 @@ type Request struct {
 	Spec authenticationv1.TokenRequestSpec
 }
 
-// Checker decides about requests of nodes. All fields but Unrestricted are required. It is safe for concurrent use when its
-// parts are.
+// Checker decides about requests of nodes. All fields but Unrestricted are required. It is safe for concurrent use when
+// its parts are.
 type Checker struct {
 	Pods       Pods
 	Claims     Claims
@@ -84,8 +84,9 @@ type Checker struct {
 	Unrestricted bool
 }
 
-// Check returns nil when the node may have the token. Errors: *[BindingError] when it is not bound to a pod that runs on the
-// node, what Pods returns, ErrAudiences for more than one audience, and *[DeniedError] for one that is not allowed.
+// Check returns nil when the node may have the token. Errors: *[BindingError] when it is not bound to a pod that runs
+// on the node, what Pods returns, ErrAudiences for more than one audience, and *[DeniedError] for one that is not
+// allowed.
 func (c Checker) Check(ctx context.Context, r Request) error {
 	pod, err := c.boundPod(ctx, r)
 	if err != nil || c.Unrestricted {

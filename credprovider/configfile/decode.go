@@ -11,8 +11,8 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
 
-// DecodeError is one reason why a configuration file cannot be decoded. It names fields and lines, not the values of arguments
-// or environment variables. It unwraps to [credprovider.ErrConfig].
+// DecodeError is one reason why a configuration file cannot be decoded. It names fields and lines, not the values of
+// arguments or environment variables. It unwraps to [credprovider.ErrConfig].
 type DecodeError struct {
 	// File is the path.
 	File string
@@ -28,7 +28,8 @@ func (e *DecodeError) Error() string {
 // Unwrap returns credprovider.ErrConfig.
 func (e *DecodeError) Unwrap() error { return credprovider.ErrConfig }
 
-// decode is strict: every field is known, spelled with its case and there once. The error joins a *DecodeError for each fault.
+// decode is strict: every field is known, spelled with its case, and not duplicated. The error joins a *DecodeError for
+// each fault.
 func decode(file string, data []byte) (credprovider.Config, error) {
 	fail := func(reasons ...string) (credprovider.Config, error) {
 		faults := make([]error, len(reasons))
@@ -67,7 +68,7 @@ func decode(file string, data []byte) (credprovider.Config, error) {
 }
 
 // firstDocument returns the JSON form of data. JSON is not sent through YAML, which allows no tabs. Of several YAML
-// documents the first counts, as upstream has it.
+// documents the first counts, as upstream does it.
 func firstDocument(data []byte) ([]byte, error) {
 	if json.Valid(data) {
 		return data, nil

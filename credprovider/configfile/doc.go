@@ -1,5 +1,5 @@
-// Package configfile reads credential provider configurations: YAML or JSON, one file or a folder of files, strictly, with
-// upstream's hash.
+// Package configfile reads credential provider configurations: YAML or JSON, one file or a directory of files,
+// strictly, with upstream's hash.
 //
 //	loaded, err := configfile.Load("/etc/kubernetes/credential-providers")
 //	err = credprovider.Validate(loaded.Config, credprovider.Gates{ServiceAccountTokens: true})

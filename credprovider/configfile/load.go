@@ -20,7 +20,7 @@ import (
 const (
 	// MaxFileBytes is the largest configuration file that is read.
 	MaxFileBytes = 4 << 20 // 4 MiB
-	// MaxFiles is the largest number of configuration files in a folder.
+	// MaxFiles is the largest number of configuration files in a directory.
 	MaxFiles = 1000
 )
 
@@ -38,7 +38,7 @@ type Loaded struct {
 var (
 	// ErrNoPath is the condition of an empty path.
 	ErrNoPath = errors.New("credential provider config path is empty")
-	// ErrNoFiles is the condition of a folder without a configuration file.
+	// ErrNoFiles is the condition of a directory without a configuration file.
 	ErrNoFiles = errors.New("no configuration files found")
 	// ErrDuplicateName is the condition of two providers with one name.
 	ErrDuplicateName = errors.New("duplicate provider name")
@@ -48,11 +48,11 @@ var (
 	ErrNotRegular = errors.New("not a regular file")
 )
 
-// Load reads the file at path, whatever its extension, or those files in the folder at path that end in .json, .yaml or .yml,
-// sorted by name. Sub-folders are not entered; hidden files count. One bad file fails the whole.
+// Load reads the file at path, whatever its extension, or those files in the directory at path that end in .json, .yaml
+// or .yml, sorted by name. Subdirectories are not entered; hidden files count. One bad file fails the whole.
 //
-// The result is not validated: see [credprovider.Validate]. Errors: ErrNoPath, ErrNoFiles, ErrDuplicateName, ErrTooLarge,
-// ErrNotRegular, *[DecodeError], and those of the file system.
+// The result is not validated: see [credprovider.Validate]. Errors: ErrNoPath, ErrNoFiles, ErrDuplicateName,
+// ErrTooLarge, ErrNotRegular, *[DecodeError], and those of the file system.
 //
 // Source: Kubernetes 1.36, readCredentialProviderConfig.
 func Load(path string) (*Loaded, error) {
@@ -82,8 +82,8 @@ func Load(path string) (*Loaded, error) {
 	return l.loaded(), nil
 }
 
-// Read reads one configuration from r. The name stands for a path in errors and origins; it may be empty. Errors are those
-// of [Load] and of r.
+// Read reads one configuration from r. The name stands for a path in errors and origins; it may be empty. Errors are
+// those of [Load] and of r.
 func Read(name string, r io.Reader) (*Loaded, error) {
 	data, err := readAll(name, r)
 	if err != nil {

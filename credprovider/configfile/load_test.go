@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Load = %+v", p)
 		}
 	})
-	t.Run("CRP-1 a folder: its files by name, all versions, left-overs not", func(t *testing.T) {
+	t.Run("CRP-1 a directory: its files by name, all versions, left-overs not", func(t *testing.T) {
 		loaded, err := configfile.Load("testdata/mixed")
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Hash = %q, want %q", loaded.Hash, want)
 		}
 	})
-	t.Run("CRP-1 sub-folders are not entered, hidden files count", func(t *testing.T) {
+	t.Run("CRP-1 subdirectories are not entered, hidden files count", func(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, ".x.yaml", head+"providers: [{name: hidden}]")
 		if err := os.Mkdir(filepath.Join(dir, "sub.yaml"), 0o755); err != nil {
@@ -110,7 +110,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Load of nothing = %v", err)
 		}
 		if _, err := configfile.Load(empty); !errors.Is(err, configfile.ErrNoFiles) {
-			t.Errorf("Load of an empty folder = %v", err)
+			t.Errorf("Load of an empty directory = %v", err)
 		}
 		write(t, empty, "big.yaml", strings.Repeat("#", configfile.MaxFileBytes+1))
 		if _, err := configfile.Load(empty); !errors.Is(err, configfile.ErrTooLarge) {
@@ -123,8 +123,8 @@ func TestStrict(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown field":                {head + "providers: [{name: a, unknownField: 1}]", `unknown field "providers[0].unknownField"`},
 		"wrong case":                   {head + "providers: [{Name: a}]", `unknown field "providers[0].Name"`},
-		"doubled key in YAML":          {head + "providers: []\nproviders: []", `already set in map`},
-		"doubled key in JSON":          {`{"apiVersion":"kubelet.config.k8s.io/v1","kind":"CredentialProviderConfig","providers":[{"name":"a","name":"b"}]}`, `duplicate field "providers[0].name"`},
+		"duplicate key in YAML":        {head + "providers: []\nproviders: []", `already set in map`},
+		"duplicate key in JSON":        {`{"apiVersion":"kubelet.config.k8s.io/v1","kind":"CredentialProviderConfig","providers":[{"name":"a","name":"b"}]}`, `duplicate field "providers[0].name"`},
 		"number for a duration":        {head + "providers: [{name: a, defaultCacheDuration: 10}]", "duration"},
 		"number for a value":           {head + "providers: [{name: a, env: [{name: A, value: 1}]}]", "string"},
 		"tokenAttributes before v1":    {strings.Replace(head, "/v1", "/v1beta1", 1) + "providers: [{name: a, tokenAttributes: {cacheType: Token}}]", `unknown field "providers[0].tokenAttributes"`},

@@ -29,8 +29,9 @@ type wireEnvVar struct {
 	Value string `json:"value"`
 }
 
-// Encode returns the configuration as a file: one line of JSON in the form of kubelet.config.k8s.io/v1, with kind and apiVersion
-// as they are in config, and without origins. It contains arguments and environment values in plain text. [Read] reads it back.
+// Encode returns the configuration as a file: one line of JSON in the form of kubelet.config.k8s.io/v1, with kind and
+// apiVersion as they are in config, and without origins. It contains arguments and environment values in plain text.
+// [Read] reads it back.
 func Encode(config credprovider.Config) ([]byte, error) {
 	wire := wireConfig{Kind: config.Kind, APIVersion: config.APIVersion, Providers: make([]wireProvider, len(config.Providers))}
 	for i, p := range config.Providers {

@@ -20,17 +20,17 @@ type Question struct {
 	Image string
 	// Pod is the pod that pulls; with an empty ServiceAccount it has none.
 	Pod provider.Pod
-	// Account is the pod's service account as the API server has it; nil is not known.
+	// Account is the pod's service account as the API server returns it; nil if it is not known.
 	Account *credprovider.ServiceAccount
 	// BinDir is the plugin directory; empty is not looked at.
 	BinDir string
-	// Audience says whether the node may have a token with an audience for an account, such as a SubjectAccessReview; nil is not
-	// asked.
+	// Audience says whether the node may have a token with an audience for an account, such as a SubjectAccessReview;
+	// nil is not asked.
 	Audience func(ctx context.Context, account credprovider.AccountRef, audience string) error
 }
 
-// Explain walks every provider through the stages of a lookup. It runs no plugin, asks for no token and changes nothing;
-// it looks at BinDir and calls Audience when they are given.
+// Explain walks every provider through the stages of a lookup. It runs no plugin, asks for no token and changes
+// nothing; it looks at BinDir and calls Audience when they are given.
 func Explain(ctx context.Context, q Question) Report {
 	report := Report{Reference: q.Image}
 	image, err := credprovider.ParseImage(q.Image)
@@ -125,7 +125,7 @@ func (w *walk) identified(ctx context.Context) bool {
 	case pod.ServiceAccount == "" && !*token.RequireServiceAccount:
 		return w.step(StageAccount, StatusPass, "the pod has none, and requireServiceAccount is false: the plugin is run without a token")
 	case pod.ServiceAccount == "":
-		return w.step(StageAccount, StatusFail, "the pod has none, and requireServiceAccount is true: the plugin is passed over without an error")
+		return w.step(StageAccount, StatusFail, "the pod has none, and requireServiceAccount is true: the plugin is skipped without an error")
 	case w.question.Account == nil:
 		w.step(StageAccount, StatusInconclusive, fmt.Sprintf("service account %s/%s was not given", pod.Namespace, pod.ServiceAccount))
 		w.step(StageAnnotations, StatusInconclusive, "they are the service account's")

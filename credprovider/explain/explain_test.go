@@ -54,7 +54,7 @@ func last(t *testing.T, r explain.Report) explain.Step {
 	return steps[len(steps)-1]
 }
 
-func TestGatesThatStop(t *testing.T) {
+func TestStagesThatStop(t *testing.T) {
 	required := forWorkload(credprovider.CacheByServiceAccount, true)
 	needy := forWorkload(credprovider.CacheByServiceAccount, true)
 	needy.TokenAttributes.RequiredServiceAccountAnnotationKeys = []string{"team.io/id"}
@@ -75,7 +75,7 @@ func TestGatesThatStop(t *testing.T) {
 		{"CRP-23 another label", plain("r*.com"), nil, explain.StageImage, `"com" does not match "io"`},
 		{"CRP-23 another path", plain("reg.io/other"), nil, explain.StageImage, `does not begin with its path "/other"`},
 		{"CRP-23 CRP-28 no binary", plain("reg.io"), func(q *explain.Question) { q.BinDir = "/nonexistent" }, explain.StagePlugin, "plugin not found"},
-		{"CRP-23 CRP-8 no service account", required, func(q *explain.Question) { q.Pod.ServiceAccount = "" }, explain.StageAccount, "passed over without an error"},
+		{"CRP-23 CRP-8 no service account", required, func(q *explain.Question) { q.Pod.ServiceAccount = "" }, explain.StageAccount, "skipped without an error"},
 		{"CRP-23 another service account was given", required, func(q *explain.Question) { q.Account.Name = "other" }, explain.StageAccount, "not ns/other"},
 		{"CRP-23 CRP-7 a missing annotation", needy, nil, explain.StageAnnotations, "team.io/id"},
 		{"CRP-23 CRP-29 the audience is refused", required, func(q *explain.Question) {

@@ -37,7 +37,7 @@ func (w Warning) String() string {
 }
 
 // Lint returns warnings about the patterns of a configuration, in its order; nil when there are none. Patterns that
-// cannot be compiled are for credprovider.Validate and are passed over.
+// cannot be compiled are for credprovider.Validate and are skipped.
 func Lint(config credprovider.Config) []Warning {
 	var warnings []Warning
 	for i, p := range config.Providers {

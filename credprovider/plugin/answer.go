@@ -7,14 +7,14 @@ import (
 	"github.com/lanyard-dev/lanyard/credprovider"
 )
 
-// Check returns nil when the answer to a request of the provider may be used, whoever gave it: a process, or a runner in
-// this one, whose answer was never decoded and may leave APIVersion empty for the request's. maxOutput is the largest
-// answer in bytes; zero or less is DefaultMaxOutput.
+// Check returns nil when the answer to a request of the provider may be used, wherever it comes from: a process, or a
+// runner in this one, whose answer was never decoded and may leave APIVersion empty for the request's. maxOutput is the
+// largest answer in bytes; zero or less is DefaultMaxOutput.
 //
-// The error is an *[Error] that quotes nothing of the answer. Its Kind is ErrVersion for an answer in another version than
-// the provider's; ErrCacheKeyType; ErrOutputTooLarge; and ErrEcho for an answer that holds the request's token when the
-// provider does not have CacheByToken, because it would be given to other pods. Upstream compares passwords alone and as
-// a whole; here the token is refused in patterns, user names and passwords, and in parts of them.
+// The error is an *[Error] that quotes nothing of the answer. Its Kind is ErrVersion for an answer in another version
+// than the provider's; ErrCacheKeyType; ErrOutputTooLarge; and ErrEcho for an answer that holds the request's token
+// when the provider does not have CacheByToken, because it would be given to other pods. Upstream compares passwords
+// alone and as a whole; here the token is refused in patterns, user names and passwords, and in parts of them.
 //
 // Source: KEP-4412, cacheType; Kubernetes 1.36, ExecPlugin.
 func Check(config credprovider.Provider, request credprovider.Request, response credprovider.Response, maxOutput int64) error {

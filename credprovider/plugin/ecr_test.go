@@ -21,7 +21,7 @@ import (
 // ecrBinary is the file name of the plugin of k8s.io/cloud-provider-aws v1.37.0, cmd/ecr-credential-provider.
 const ecrBinary = "ecr-credential-provider"
 
-// ecrDir returns the folder that holds the real plugin: $LANYARD_BIN, or .build/bin of the repository.
+// ecrDir returns the directory that contains the real plugin: $LANYARD_BIN, or .build/bin of the repository.
 func ecrDir(t *testing.T) string {
 	t.Helper()
 	dirs := []string{os.Getenv("LANYARD_BIN")}

@@ -24,7 +24,8 @@ var (
 	ErrCancelled = errors.New("plugin run cancelled")
 	// ErrExit: the process ended with another exit code than 0, or by a signal.
 	ErrExit = errors.New("plugin failed")
-	// ErrOutputTooLarge: the process was killed because it wrote too much, or the answer of another runner holds too much.
+	// ErrOutputTooLarge: the process was killed because it wrote too much, or the answer of another runner holds too
+	// much.
 	ErrOutputTooLarge = errors.New("plugin output too large")
 	// ErrVersion: request, provider and answer are not of one version.
 	ErrVersion = errors.New("plugin protocol version mismatch")
@@ -46,8 +47,8 @@ type Error struct {
 	Kind error
 	// ExitCode is the exit code with ErrExit, and -1 otherwise or after a signal.
 	ExitCode int
-	// Stderr is the end of what the plugin wrote to standard error, at most 4 KiB, with the request's token cut out. It is the
-	// plugin's own text, and contains the passwords that it prints, so it is shown by Reveal only.
+	// Stderr is the end of what the plugin wrote to standard error, at most 4 KiB, with the request's token cut out. It
+	// is the plugin's own text, and contains the passwords that it prints, so it is shown by Reveal only.
 	Stderr redact.Bytes
 	// Err is the cause; it may be nil.
 	Err error
@@ -133,7 +134,8 @@ func (p *Plugin) decodeError(request credprovider.Request, stderr redact.Bytes, 
 	return e
 }
 
-// minScrub is the shortest rest of a token that is looked for where standard error was cut: shorter ones are in any text.
+// minScrub is the shortest rest of a token that is looked for where standard error was cut: shorter ones are in any
+// text.
 const minScrub = 8 // bytes
 
 // scrub returns stderr without the token, and without its end where the text begins in the middle of it.

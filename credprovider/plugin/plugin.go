@@ -28,10 +28,11 @@ type Options struct {
 	Timeout time.Duration
 	// MaxOutput is the largest answer in bytes; zero is DefaultMaxOutput.
 	MaxOutput int64
-	// Env is the environment that the configured entries are added to, one NAME=VALUE each; nil is that of this process.
+	// Env is the environment that the configured entries are added to, one NAME=VALUE each; nil is that of this
+	// process.
 	Env []redact.Text
-	// Stderr receives what plugins write to standard error while they run, unchanged: it may contain secrets. If nil, it is
-	// discarded.
+	// Stderr receives what plugins write to standard error while they run, unchanged: it may contain secrets. If nil,
+	// it is discarded.
 	Stderr io.Writer
 }
 
@@ -43,8 +44,8 @@ type Plugin struct {
 	options Options
 }
 
-// Find returns the plugin of a provider: the executable with the provider's name in binDir (with PATHEXT on Windows). One
-// binary may be there under several names.
+// Find returns the plugin of a provider: the executable with the provider's name in binDir (with PATHEXT on Windows).
+// One binary may be there under several names.
 //
 // The error is an *[Error] of kind ErrMissing or ErrNotExecutable. Source: KEP-4412, Credential Provider Configuration.
 func Find(config credprovider.Provider, binDir string, options Options) (*Plugin, error) {
@@ -72,8 +73,8 @@ func Find(config credprovider.Provider, binDir string, options Options) (*Plugin
 	return &Plugin{config: config, path: path, env: env, options: options}, nil
 }
 
-// FindAll returns the plugins of all providers in their order. When some are missing the error joins an *[Error] for each, and
-// there are no plugins. A binDir that is no directory is an error of its own.
+// FindAll returns the plugins of all providers in their order. When some are missing the error joins an *[Error] for
+// each, and there are no plugins. A binDir that is not a directory is an error of its own.
 func FindAll(providers []credprovider.Provider, binDir string, options Options) ([]*Plugin, error) {
 	if info, err := os.Stat(binDir); err != nil {
 		return nil, fmt.Errorf("plugin directory: %w", err)
@@ -101,8 +102,8 @@ func (p *Plugin) Path() string { return p.path }
 // String returns the name and the path, and nothing of the environment.
 func (p *Plugin) String() string { return fmt.Sprintf("plugin %q at %q", p.config.Name, p.path) }
 
-// Run starts the executable, hands it the request on standard input, and returns its answer. The request's version must be the
-// provider's. The process group is killed at the time limit, when ctx ends, and when the answer is too large; a
+// Run starts the executable, hands it the request on standard input, and returns its answer. The request's version must
+// be the provider's. The process group is killed at the time limit, when ctx ends, and when the answer is too large; a
 // grandchild that keeps the output open does not hold the run.
 //
 // Every error is an *[Error]; see its kinds. The answer is put to [Check].

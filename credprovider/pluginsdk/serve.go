@@ -25,21 +25,21 @@ const (
 	ExitProtocol = 2
 )
 
-// Handler answers a request. The response's APIVersion may be left empty. An error makes the plugin fail: its text goes to
-// standard error, where the kubelet finds it. "No credentials" is an answer without Auth, not an error.
+// Handler answers a request. The response's APIVersion may be left empty. An error makes the plugin fail: its text goes
+// to standard error, where the kubelet finds it. "No credentials" is an answer without Auth, not an error.
 type Handler func(ctx context.Context, request credprovider.Request) (credprovider.Response, error)
 
-// Main serves one request on standard input and output until it is done or a signal to interrupt or terminate arrives, and
-// returns the exit code for os.Exit.
+// Main serves one request on standard input and output until it is done or a signal to interrupt or terminate arrives,
+// and returns the exit code for os.Exit.
 func Main(handler Handler) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Serve(ctx, handler, os.Stdin, os.Stdout, os.Stderr)
 }
 
-// Serve reads one request from in, calls the handler, writes its answer to out in the version of the request, and returns an exit
-// code. Nothing is written to out unless it is a whole answer. What goes wrong is one line on problems; should the
-// handler's error hold the token, it is cut out there.
+// Serve reads one request from in, calls the handler, writes its answer to out in the version of the request, and
+// returns an exit code. Nothing is written to out unless it is a whole answer. What goes wrong is one line on problems;
+// should the handler's error hold the token, it is cut out there.
 //
 // Any version of the protocol is served; a handler that does not want one returns an error.
 func Serve(ctx context.Context, handler Handler, in io.Reader, out, problems io.Writer) int {

@@ -42,7 +42,7 @@ func TestServe(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"no request":      {none, "", pluginsdk.ExitProtocol, "not a message"},
+		"not a request":   {none, "", pluginsdk.ExitProtocol, "not a message"},
 		"unknown version": {none, line("credentialprovider.kubelet.k8s.io/v9", ""), pluginsdk.ExitProtocol, "version"},
 		"too much":        {none, strings.Repeat(" ", pluginsdk.MaxRequestBytes+1), pluginsdk.ExitProtocol, "too large"},
 		"no cacheKeyType": {func(context.Context, credprovider.Request) (credprovider.Response, error) {

@@ -4,9 +4,9 @@
 //	image, err := credprovider.ParseImage("registry.example.io/team/app:1")
 //	credentials, err := pool.Lookup(ctx, image.Repository, provider.Pod{Namespace: "team", Name: "app-1", UID: uid, ServiceAccount: "app"})
 //
-// A [Pool] matches the image, fetches the service account, selects its annotations, gets a token, looks into its cache and, when
-// it must, runs the plugin: once for equal requests at one time. Providers that have to run do so side by side, and
-// their answers are returned in the order in which a pull tries them.
+// A [Pool] matches the image, fetches the service account, selects its annotations, gets a token, looks into its cache
+// and, when it must, runs the plugin: once for equal requests at one time. Providers that have to run do so side by
+// side, and their answers are returned in the order in which a pull tries them.
 //
 // A kubelet's keyring wants credentials and a flag, and treats every error as "no credentials". The adapter is
 //

@@ -12,8 +12,8 @@ import (
 // Stage is the step of a lookup that failed.
 type Stage string
 
-// The stages of a lookup before the plugin, in their order. What the plugin does wrong is an error of the [Runner] or of
-// [plugin.Check].
+// The stages of a lookup before the plugin, in their order. What the plugin does wrong is an error of the [Runner] or
+// of [plugin.Check].
 const (
 	// StageAccount: the service account could not be fetched.
 	StageAccount Stage = "get service account"
@@ -55,15 +55,16 @@ var (
 	ErrNoAccounts = errors.New("a provider has tokenAttributes, and there is no source of service accounts")
 	// ErrNoTokens is the error of a pool with tokenAttributes and no TokenSource.
 	ErrNoTokens = errors.New("a provider has tokenAttributes, and there is no source of tokens")
-	// ErrOtherAccount is the cause at StageAccount when the source returns a service account of another namespace or name
-	// than the pod's, or one without a UID: answers would be kept for the wrong one.
+	// ErrOtherAccount is the cause at StageAccount when the source returns a service account of another namespace or
+	// name than the pod's, or one without a UID: answers would be kept for the wrong one.
 	ErrOtherAccount = errors.New("the source returned another service account, or one without a UID")
-	// ErrEmptyToken is the cause at StageToken when the source returns an empty token without an error: the plugin would be
-	// run as the node, and its answer kept for the service account.
+	// ErrEmptyToken is the cause at StageToken when the source returns an empty token without an error: the plugin
+	// would be run as the node, and its answer kept for the service account.
 	ErrEmptyToken = errors.New("the source returned an empty token")
 )
 
-// scrubbed is an error of a Runner that quotes the token. It matches what the error matches, and is shown without the token.
+// scrubbed is an error of a Runner that quotes the token. It matches what the error matches, and is shown without the
+// token.
 type scrubbed struct {
 	text string
 	err  func() error // behind a function, which fmt does not follow

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// AwaitWaiters returns when n callers wait for runs of providers, in this process. It lets a test end a run knowing who has joined
-// it, which no behaviour seen from outside tells.
+// AwaitWaiters returns when n callers wait for runs of providers, in this process. It lets a test end a run knowing who
+// has joined it, which no behaviour seen from outside tells.
 func AwaitWaiters(n int) {
 	for waiters() != n {
 		runtime.Gosched()

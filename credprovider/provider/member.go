@@ -29,7 +29,8 @@ type subject struct {
 	key         string // the account's part of cache keys
 }
 
-// flightKey names runs that give one answer. With CacheByServiceAccount and without a token it stands for all pods of the account.
+// flightKey names runs that give one answer. With CacheByServiceAccount and without a token it stands for all pods of
+// the account.
 type flightKey struct {
 	image, account string
 	token          [sha256.Size]byte
@@ -42,7 +43,7 @@ type outcome struct {
 	kept    bool
 }
 
-// answer returns the provider's credentials for image, nil when it is passed over.
+// answer returns the provider's credentials for image, nil when it is skipped.
 func (m *member) answer(ctx context.Context, image string, pod Pod) (*credprovider.Keyring, error) {
 	if m.config.TokenAttributes == nil || (pod.ServiceAccount == "" && !*m.config.TokenAttributes.RequireServiceAccount) {
 		return m.answerFor(ctx, image, pod, subject{})
@@ -112,8 +113,9 @@ func (m *member) answerFor(ctx context.Context, image string, pod Pod, who subje
 	return m.answerAlone(ctx, key, shared, err, pod, who)
 }
 
-// answerAlone goes on for a caller that waited for the run of another pod of its account. With CacheByServiceAccount they share
-// an answer that is kept; one that is not, or a failure, is shared with the same token only. So the caller asks with its own.
+// answerAlone goes on for a caller that waited for the run of another pod of its account. With CacheByServiceAccount
+// they share an answer that is kept; one that is not, or a failure, is shared with the same token only. So the caller
+// asks with its own.
 func (m *member) answerAlone(ctx context.Context, key flightKey, shared outcome, sharedErr error, pod Pod, who subject) (*credprovider.Keyring, error) {
 	who, err := m.withToken(ctx, key.image, pod, who)
 	if err != nil {
@@ -127,8 +129,8 @@ func (m *member) answerAlone(ctx context.Context, key flightKey, shared outcome,
 	return own.keyring, err
 }
 
-// run looks into the cache again: between the first look and this run another one may have ended. The token is got as late
-// as this, so that callers who share the answer cost none.
+// run looks into the cache again: between the first look and this run another one may have ended. The token is got as
+// late as this, so that callers who share the answer cost none.
 func (m *member) run(ctx context.Context, image string, pod Pod, who subject) (outcome, error) {
 	if keyring, ok := m.cached(image, who.key); ok {
 		return outcome{keyring: keyring, kept: true}, nil
@@ -152,7 +154,8 @@ func (m *member) run(ctx context.Context, image string, pod Pod, who subject) (o
 	return outcome{keyring: keyring, token: who.token, kept: kept}, nil
 }
 
-// measured waits for its turn, runs the plugin and checks the answer, because a runner that is no *plugin.Plugin may not.
+// measured waits for its turn, runs the plugin and checks the answer, because a runner that is not a *plugin.Plugin may
+// not.
 func (m *member) measured(ctx context.Context, request credprovider.Request) (credprovider.Response, error) {
 	select {
 	case m.turns <- struct{}{}:

@@ -57,8 +57,8 @@ type Pool struct {
 	maxAnswer int64
 }
 
-// Open reads and validates the configuration at path, finds all plugins in binDir, and reports the configuration's hash. The
-// configuration is read once: a change of the files takes effect in the next pool.
+// Open reads and validates the configuration at path, finds all plugins in binDir, and reports the configuration's
+// hash. The configuration is read once: a change of the files takes effect in the next pool.
 //
 // Errors are those of [configfile.Load], [credprovider.Validate], [plugin.FindAll] and [New].
 func Open(path, binDir string, options Options) (*Pool, error) {
@@ -85,8 +85,8 @@ func Open(path, binDir string, options Options) (*Pool, error) {
 	return pool, nil
 }
 
-// New returns a pool of the providers of config, each with the runner at its index. Errors: those of [credprovider.Validate],
-// ErrNoAccounts, ErrNoTokens, and another number of runners than of providers.
+// New returns a pool of the providers of config, each with the runner at its index. Errors: those of
+// [credprovider.Validate], ErrNoAccounts, ErrNoTokens, and another number of runners than of providers.
 func New(config credprovider.Config, runners []Runner, options Options) (*Pool, error) {
 	if err := credprovider.Validate(config, options.Gates); err != nil {
 		return nil, err
@@ -137,16 +137,16 @@ func orDefault(n, otherwise int) int {
 // inPlace is the number of matching providers up to which a lookup keeps its work on the stack.
 const inPlace = 8
 
-// Lookup returns the credentials for image, in the order in which a pull tries them; nil when there are none. The image is a
-// normalised repository, as [credprovider.ParseImage] returns it.
+// Lookup returns the credentials for image, in the order in which a pull tries them; nil when there are none. The image
+// is a normalised repository, as [credprovider.ParseImage] returns it.
 //
-// Every matching provider is asked. The error joins the errors of those that failed, in their order: *[Error] before the
-// plugin was run, else that of its Runner, such as *plugin.Error, or that of [plugin.Check], which every answer is put to
-// whatever the Runner is. A Runner's error that quotes the token is shown without it. The error comes together with
-// the credentials of the others, and the caller goes on with them, or without any; it says why in an event. Nothing
-// is kept of a failure.
+// Every matching provider is asked. The error joins the errors of those that failed, in their order: *[Error] before
+// the plugin was run, else that of its Runner, such as *plugin.Error, or that of [plugin.Check], which every answer is
+// put to whatever the Runner is. A Runner's error that quotes the token is shown without it. The error comes together
+// with the credentials of the others, and the caller goes on with them, or without any; it says why in an event.
+// Nothing is kept of a failure.
 //
-// A provider that requires a service account is passed over, without an error, for a pod that has none.
+// A provider that requires a service account is skipped, without an error, for a pod that has none.
 func (p *Pool) Lookup(ctx context.Context, image string, pod Pod) ([]credprovider.Credential, error) {
 	var indexes [inPlace]int
 	matching := p.matcher.AppendMatches(indexes[:0], image)
@@ -163,8 +163,8 @@ func (p *Pool) Lookup(ctx context.Context, image string, pod Pod) ([]credprovide
 	return p.lookupAll(ctx, matching, image, pod)
 }
 
-// lookupAll asks several providers at one time, because one that hangs must not hold the others' answers back for longer
-// than it holds the pull.
+// lookupAll asks several providers at one time, because one that hangs must not hold the others' answers back for
+// longer than it holds the pull.
 func (p *Pool) lookupAll(ctx context.Context, matching []int, image string, pod Pod) ([]credprovider.Credential, error) {
 	answers := make([]*credprovider.Keyring, len(matching))
 	faults := make([]error, len(matching))

@@ -19,8 +19,8 @@ type Pod struct {
 
 // AccountSource finds service accounts, such as a GET of the API server.
 type AccountSource interface {
-	// ServiceAccount returns the service account as it is now, with its UID. Another one than was asked for, or one without
-	// a UID, is refused with ErrOtherAccount.
+	// ServiceAccount returns the service account as it is now, with its UID. Another one than was asked for, or one
+	// without a UID, is refused with ErrOtherAccount.
 	ServiceAccount(ctx context.Context, namespace, name string) (credprovider.ServiceAccount, error)
 }
 
@@ -44,13 +44,13 @@ type Token struct {
 
 // TokenSource mints tokens, such as the TokenRequest of the API server.
 type TokenSource interface {
-	// Token returns a token with the audience of the request and no other, bound to its pod. An empty one is refused with
-	// ErrEmptyToken.
+	// Token returns a token with the audience of the request and no other, bound to its pod. An empty one is refused
+	// with ErrEmptyToken.
 	Token(ctx context.Context, request TokenRequest) (Token, error)
 }
 
-// Runner answers one request: a *plugin.Plugin, or anything else that keeps to the protocol; a [Pool] checks that it does. It
-// is safe for concurrent use.
+// Runner answers one request: a *plugin.Plugin, or anything else that keeps to the protocol; a [Pool] checks that it
+// does. It is safe for concurrent use.
 type Runner interface {
 	Run(ctx context.Context, request credprovider.Request) (credprovider.Response, error)
 }
@@ -59,7 +59,8 @@ type Runner interface {
 type Recorder interface {
 	// PluginError is one more in kubelet_credential_provider_plugin_errors_total{plugin_name}: a process that failed.
 	PluginError(name string)
-	// PluginDuration is an observation of kubelet_credential_provider_plugin_duration{plugin_name}, failed runs included.
+	// PluginDuration is an observation of kubelet_credential_provider_plugin_duration{plugin_name}, failed runs
+	// included.
 	PluginDuration(name string, duration time.Duration)
 	// ConfigInfo is kubelet_credential_provider_config_info{hash} being 1.
 	ConfigInfo(hash string)

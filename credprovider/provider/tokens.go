@@ -16,8 +16,8 @@ const (
 	refreshNumerator, refreshDenominator = 4, 5
 )
 
-// tokenCache is a [TokenSource] that keeps the tokens of another: by pod UID, service account (namespace, name and UID) and
-// audience. It is safe for concurrent use.
+// tokenCache is a [TokenSource] that keeps the tokens of another: by pod UID, service account (namespace, name and UID)
+// and audience. It is safe for concurrent use.
 //
 // A token is replaced after 80% of its life or 24 hours; when the source then fails and the token is still valid, it is
 // returned once more. Equal requests at one time ask the source once.

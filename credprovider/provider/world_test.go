@@ -95,7 +95,8 @@ func (w *world) ConfigInfo(hash string) {
 	w.hashes = append(w.hashes, hash)
 }
 
-// provide adds a provider whose binary is the test plugin, or a shell script when one is given, and returns it for changes.
+// provide adds a provider whose binary is the test plugin, or a shell script when one is given, and returns it for
+// changes.
 func (w *world) provide(name, match, script string, env ...string) *credprovider.Provider {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt is the condition of a file that is no record: cut short, of another kind or version, or of another image
-// than its name says.
+// ErrCorrupt is the condition of a file that is not a record: cut short, of another kind or version, or of another
+// image than its name says.
 var ErrCorrupt = errors.New("corrupt pull record")
 
-// DecodeRecord returns the record in data. Unknown fields are let pass, because a newer kubelet may have written them.
+// DecodeRecord returns the record in data. Unknown fields are ignored, because a newer kubelet may have written them.
 // Every error is ErrCorrupt.
 func DecodeRecord(data []byte) (Record, error) {
 	var record Record

@@ -21,16 +21,17 @@ const (
 	maxRecordBytes = 4 << 20 // 4 MiB
 )
 
-// folder holds one file for a name: crash-safe, because a file is whole and on the disk before it gets its name.
-type folder string
+// directory contains one file for each name. It is crash-safe, because a file is complete and on the disk before it
+// gets its name.
+type directory string
 
-func (f folder) path(name string) string {
+func (f directory) path(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return filepath.Join(string(f), filePrefix+hex.EncodeToString(sum[:]))
 }
 
 // read returns fs.ErrNotExist when there is none.
-func (f folder) read(name string) ([]byte, error) { return readBounded(f.path(name)) }
+func (f directory) read(name string) ([]byte, error) { return readBounded(f.path(name)) }
 
 func readBounded(path string) ([]byte, error) {
 	file, err := os.Open(path)
@@ -45,7 +46,7 @@ func readBounded(path string) ([]byte, error) {
 	return data, err
 }
 
-func (f folder) write(name string, content any) error {
+func (f directory) write(name string, content any) error {
 	data, err := json.Marshal(content)
 	if err != nil {
 		return err
@@ -70,16 +71,16 @@ func writeSynced(path string, data []byte) error {
 }
 
 // remove is quiet about a file that is not there.
-func (f folder) remove(name string) error {
+func (f directory) remove(name string) error {
 	if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return f.sync()
 }
 
-// each calls visit with the content of every file, in the order of their names, and joins the errors. Files that are not
-// this package's, and such that a crash left half-written, are passed over.
-func (f folder) each(visit func(data []byte) error) error {
+// each calls visit with the content of every file, in the order of their names, and joins the errors. Files that are
+// not this package's, and files that a crash left half-written, are skipped.
+func (f directory) each(visit func(data []byte) error) error {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
 		return err

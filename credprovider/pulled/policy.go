@@ -34,8 +34,9 @@ type Policy struct {
 // ErrPolicy is the condition of a policy that does not exist, or of a list that cannot be read.
 var ErrPolicy = errors.New("image pull policy")
 
-// NewPolicy returns a policy; an empty name is the default. The allowlist counts only with PolicyNeverVerifyAllowlisted: an entry
-// is an image without tag and digest, or a prefix that ends in "/*". Errors are ErrPolicy, with the entry and its rule.
+// NewPolicy returns a policy; an empty name is the default. The allowlist counts only with
+// PolicyNeverVerifyAllowlisted: an entry is an image without tag and digest, or a prefix that ends in "/*". Errors are
+// ErrPolicy, with the entry and its rule.
 func NewPolicy(name PolicyName, allowlist []string) (Policy, error) {
 	p := Policy{name: name}
 	switch name {

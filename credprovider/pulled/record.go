@@ -48,8 +48,8 @@ type Secret struct {
 	CredentialHash string `json:"credentialHash"`
 }
 
-// From returns the access that a successful pull with the credential of a plugin gives: to its service account, or to everyone on
-// the node when no token was sent. Source: KEP-4412.
+// From returns the access that a successful pull with the credential of a plugin gives: to its service account, or to
+// everyone on the node when no token was sent. Source: KEP-4412.
 func From(credential credprovider.Credential) Access {
 	if credential.Account == nil {
 		return Access{Everyone: true}
@@ -60,8 +60,8 @@ func From(credential credprovider.Credential) Access {
 // IsEmpty reports whether nobody has access.
 func (a Access) IsEmpty() bool { return !a.Everyone && len(a.Secrets) == 0 && len(a.Accounts) == 0 }
 
-// Merge returns the access that a and b give together, sorted, and whether it is more than a's. A secret of both has the hash
-// that b knows. Neither is changed.
+// Merge returns the access that a and b give together, sorted, and whether it is more than a's. A secret of both has
+// the hash that b knows. Neither is changed.
 func (a Access) Merge(b Access) (Access, bool) {
 	switch {
 	case a.Everyone || b.IsEmpty():

@@ -21,11 +21,12 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Store keeps intents and records in a directory. One process uses a directory at a time. It is safe for concurrent use.
+// Store keeps intents and records in a directory. One process uses a directory at a time. It is safe for concurrent
+// use.
 type Store struct {
 	mu      sync.Mutex
-	pulling folder
-	pulled  folder
+	pulling directory
+	pulled  directory
 	counts  map[string]int // pulls of an image under way
 	now     func() time.Time
 }
@@ -34,13 +35,13 @@ type Store struct {
 func Open(dir string, options Options) (*Store, error) {
 	base := filepath.Join(dir, "image_manager")
 	s := &Store{
-		pulling: folder(filepath.Join(base, "pulling")), pulled: folder(filepath.Join(base, "pulled")),
+		pulling: directory(filepath.Join(base, "pulling")), pulled: directory(filepath.Join(base, "pulled")),
 		counts: map[string]int{}, now: options.Now,
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
-	for _, f := range []folder{s.pulling, s.pulled} {
+	for _, f := range []directory{s.pulling, s.pulled} {
 		if err := os.MkdirAll(string(f), 0o700); err != nil {
 			return nil, fmt.Errorf("pull records: %w", err)
 		}
@@ -60,8 +61,9 @@ func (s *Store) Begin(image string) error {
 	return nil
 }
 
-// Complete records that image was pulled as imageRef with access for those given, added to what the record has, and then takes
-// the intent away. When the record cannot be written the intent stays, so that the image is known to have been pulled.
+// Complete records that image was pulled as imageRef with access for those given, added to what the record has, and
+// then takes the intent away. When the record cannot be written the intent stays, so that the image is known to have
+// been pulled.
 func (s *Store) Complete(image, imageRef string, access Access) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,11 +144,13 @@ func (s *Store) Record(imageRef string) (Record, bool, error) {
 	return s.record(imageRef)
 }
 
-// MustPull reports whether the holder has to pull image although the node has it as imageRef, which is empty when it has not.
+// MustPull reports whether the holder has to pull image although the node has it as imageRef, which is empty when it
+// has not.
 //
 // Only namespace, name and UID of a service account count: not its annotations, not the audience, and not what the
-// configuration says today. A service account that was deleted and made again has another UID, and pulls. The answer holds
-// whatever the error: a record that cannot be read is no record, and one that cannot be added to says what it said.
+// configuration says today. A service account that was deleted and made again has another UID, and pulls. The answer
+// holds whatever the error: a record that cannot be read counts as none, and one that cannot be added to says what it
+// said.
 //
 // Source: KEP-2535; KEP-4412; Kubernetes 1.36, MustAttemptImagePull.
 func (s *Store) MustPull(image, imageRef string, policy Policy, holder Holder) (bool, error) {
@@ -183,7 +187,8 @@ func (s *Store) intended(image string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// learn adds the secrets of a holder that was let in by one of them: a rotated secret, or the same credentials under another name.
+// learn adds the secrets of a holder that was let in by one of them: a rotated secret, or the same credentials under
+// another name.
 func (s *Store) learn(image, imageRef string, access Access, holder Holder) error {
 	if access.Everyone || len(access.Secrets) >= maxSecrets {
 		return nil
@@ -198,10 +203,10 @@ func (s *Store) learn(image, imageRef string, access Access, holder Holder) erro
 	return nil
 }
 
-// Recover is called once at start, with the images that the runtime has: it returns the runtime's reference for an image as
-// pods name it, or the empty string. Every intent that a crash left behind becomes a record without access when the
-// image is there, so that it is pulled again by whoever wants it; when it is not, the intent is taken away. It
-// returns the images found so, ascending, and joins the errors; a corrupt intent is one, and is passed over.
+// Recover is called once at start, with the images that the runtime has: it returns the runtime's reference for an
+// image as pods name it, or the empty string. Every intent that a crash left behind becomes a record without access
+// when the image is there, so that it is pulled again by whoever wants it; when it is not, the intent is taken away. It
+// returns the images found so, ascending, and joins the errors; a corrupt intent is one of them, and is skipped.
 func (s *Store) Recover(present func(image string) (imageRef string)) ([]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -221,7 +221,7 @@ func TestCrash(t *testing.T) {
 			t.Error("the intent is still there")
 		}
 	})
-	t.Run("CRP-30 what a crash left half-written is passed over", func(t *testing.T) {
+	t.Run("CRP-30 what a crash left half-written is skipped", func(t *testing.T) {
 		dir := t.TempDir()
 		s := open(t, dir)
 		pull(t, s, image, pulled.From(credprovider.Credential{Account: &accountA}))

@@ -2,5 +2,5 @@
 
 package pulled
 
-// sync does nothing: a folder cannot be synchronised here.
-func (folder) sync() error { return nil }
+// sync does nothing: a directory cannot be synchronised here.
+func (directory) sync() error { return nil }

@@ -8,7 +8,7 @@ import (
 )
 
 // sync makes a rename or a removal last.
-func (f folder) sync() error {
+func (f directory) sync() error {
 	dir, err := os.Open(string(f))
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func explainCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	cmd.Flags().StringVar(&f.config, "config", "", "the configuration file or folder")
+	cmd.Flags().StringVar(&f.config, "config", "", "the configuration file or directory")
 	cmd.Flags().StringVar(&f.image, "image", "", "the image; empty is every image of the pod")
 	cmd.Flags().StringVar(&f.pod, "pod", "", "a file with the pod, YAML or JSON")
 	cmd.Flags().StringVar(&f.account, "service-account", "", "a file with the pod's service account, YAML or JSON")

@@ -24,7 +24,7 @@ var errFound = errors.New("found")
 // errInconclusive says that the command has printed that it saw too little to say either.
 var errInconclusive = errors.New("inconclusive")
 
-// output keeps the first error of what is written: cobra drops it, and a report that nobody can read is no success.
+// output keeps the first error of what is written: cobra drops it, and a report that nobody can read is not a success.
 type output struct {
 	io.Writer
 	err error

@@ -97,7 +97,7 @@ func TestNothingExaminedIsNoSuccess(t *testing.T) {
 			}
 		})
 	}
-	t.Run("CRP-1 an empty folder is not valid", func(t *testing.T) {
+	t.Run("CRP-1 an empty directory is not valid", func(t *testing.T) {
 		if code, out, _ := tool("validate", t.TempDir()); code != exitFound {
 			t.Errorf("exit %d, %s", code, out)
 		}

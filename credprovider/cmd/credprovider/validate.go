@@ -16,7 +16,7 @@ func validateCommand() *cobra.Command {
 	var binDir string
 	cmd := &cobra.Command{
 		Use:   "validate PATH",
-		Short: "Check a configuration file, or a folder of them, by every rule, and warn about patterns",
+		Short: "Check a configuration file, or a directory of them, by every rule, and warn about patterns",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return validate(cmd, args[0], credprovider.Gates{ServiceAccountTokens: tokens}, binDir)
@@ -27,7 +27,7 @@ func validateCommand() *cobra.Command {
 	return cmd
 }
 
-// validate prints faults and warnings; warnings alone are no failure.
+// validate prints faults and warnings; warnings alone are not a failure.
 func validate(cmd *cobra.Command, path string, gates credprovider.Gates, binDir string) error {
 	loaded, err := configfile.Load(path)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Build compiles the package at dir, relative to the caller's, into a new folder and returns the executable's path. The
-// caller removes the folder.
+// Build compiles the package at dir, relative to the caller's, into a new directory and returns the executable's path.
+// The caller removes the directory.
 func Build(dir string) (string, error) {
-	folder, err := os.MkdirTemp("", "testbin")
+	output, err := os.MkdirTemp("", "testbin")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(folder, filepath.Base(dir))
+	path := filepath.Join(output, filepath.Base(dir))
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}

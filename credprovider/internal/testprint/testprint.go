@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Leaks returns what printing value by fmt, JSON or slog shows, if the secret is in it in any form; else the empty string. The
-// value is printed alone, in a slice, in a map, and in a field whose methods fmt cannot call.
+// Leaks returns what printing value by fmt, JSON or slog shows, if the secret is in it in any form; else the empty
+// string. The value is printed alone, in a slice, in a map, and in a field whose methods fmt cannot call.
 func Leaks(value any, secret string) string {
 	numbers := strings.Trim(fmt.Sprint([]byte(secret)), "[]")
 	forms := []string{secret, fmt.Sprintf("%x", secret), fmt.Sprintf("%X", secret), numbers, base64.StdEncoding.EncodeToString([]byte(secret))[:8]}

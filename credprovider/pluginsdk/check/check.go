@@ -42,12 +42,12 @@ const (
 	caseEcho       = "the token does not come back in the answer"
 	caseSilent     = "the token is not on standard error"
 	caseUnknown    = "an unknown version is refused"
-	caseGarbage    = "input that is no request is refused"
+	caseGarbage    = "input that is not a request is refused"
 	caseEmpty      = "empty input is refused"
 )
 
-// Run takes the executable at path through the cases. It reports what it saw; it has no error of its own, and stops early
-// only when there is no executable.
+// Run takes the executable at path through the cases. It reports what it saw; it has no error of its own, and stops
+// early only when there is no executable.
 func Run(ctx context.Context, path string, options Options) Report {
 	options = options.withDefaults()
 	report := Report{Path: path}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, path string, options Options) Report {
 	s.answers()
 	s.versions()
 	s.refuses(caseUnknown, fmt.Sprintf(`{"kind":%q,"apiVersion":"credentialprovider.kubelet.k8s.io/v999","image":%q}`, credprovider.RequestKind, options.Image))
-	s.refuses(caseGarbage, "this is no request\n")
+	s.refuses(caseGarbage, "this is not a request\n")
 	s.refuses(caseEmpty, "")
 	return report
 }
@@ -130,7 +130,7 @@ func (s session) judge(seen seen, version string) (credprovider.Response, Status
 	exit, refused := seen.refusal()
 	switch {
 	case refused && exit.Stderr.IsEmpty():
-		return credprovider.Response{}, StatusFail, seen.err.Error() + " without a word on standard error"
+		return credprovider.Response{}, StatusFail, seen.err.Error() + " without a reason on standard error"
 	case refused && seen.leaked:
 		return credprovider.Response{}, StatusInconclusive, seen.err.Error() + ", and the token is in its reason"
 	case refused:

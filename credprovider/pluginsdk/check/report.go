@@ -35,8 +35,9 @@ type Report struct {
 	Cases []Case `json:"cases"`
 }
 
-// Outcome returns StatusFail when a case failed, else StatusInconclusive when one is inconclusive or there are none, else StatusPass.
-// A program that was never seen to answer is inconclusive: tar refuses requests, as a plugin does that cannot reach its service.
+// Outcome returns StatusFail when a case failed, else StatusInconclusive when one is inconclusive or there are none,
+// else StatusPass. A program that was never seen to answer is inconclusive: tar refuses requests, as a plugin does that
+// cannot reach its service.
 func (r Report) Outcome() Status {
 	outcome := StatusPass
 	for _, c := range r.Cases {

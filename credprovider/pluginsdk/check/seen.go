@@ -31,7 +31,7 @@ func (s session) run(input []byte) seen {
 	return seen{stdout: result.Stdout, leaked: stderr.found, err: err}
 }
 
-// refusal returns how the plugin said no: by an exit code. One that a signal has ended has not said anything.
+// refusal returns how the plugin refused: by an exit code. A plugin that a signal ended has not refused.
 func (s seen) refusal() (*pluginexec.ExitError, bool) {
 	var exit *pluginexec.ExitError
 	return exit, errors.As(s.err, &exit) && exit.Signal == 0
