@@ -21,7 +21,7 @@ func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError
 		byName:  newIndex(p, make([]uint32, slotsFor(len(container)))),
 		environ: slices.Clone(container),
 	}
-	blanks, dropped := b.byName.claimAll(Container, b.environ, 0, nil)
+	blanks, dropped := b.byName.claimAll(TierContainer, b.environ, 0, nil)
 	if blanks > 0 {
 		b, _ = Prepare(compact(b.environ, blanks), p) // again, because the positions moved
 	}
@@ -30,7 +30,7 @@ func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError
 
 // Merge returns the environment of an exec as its runtime sees it: the runtime's own entries win over those of
 // ExecRequest.envs, and those over the baseline. Order, duplicates and values are as in the package's function [Merge]; so
-// is the error, of tier [Runtime] or [Request]. The result is the caller's own, empty and not nil where there is nothing.
+// is the error, of tier [TierRuntime] or [TierRequest]. The result is the caller's own, empty and not nil where there is nothing.
 //
 // It allocates the result and nothing else for up to 256 entries, the KEP's maximum of a request, over up to 2,048.
 // Source: KEP-6035, CRI conformance tests.
@@ -58,7 +58,7 @@ func (b *Baseline) merge(runtime, request []string, slots []uint32) ([]string, e
 	environ := make([]string, 0, len(runtime)+len(request)+len(b.environ))
 
 	blanks := 0
-	for _, s := range [...]source{{Runtime, runtime}, {Request, request}} {
+	for _, s := range [...]source{{TierRuntime, runtime}, {TierRequest, request}} {
 		if len(s.entries) == 0 {
 			continue
 		}

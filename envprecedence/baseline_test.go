@@ -11,7 +11,7 @@ import (
 
 func TestRuntimeView(t *testing.T) {
 	container := []string{"PATH=/bin", "TERM=xterm", "LOG_LEVEL=info"}
-	base, _ := envprecedence.Prepare(container, envprecedence.Linux)
+	base, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 	t.Run("ENV-8 the request beats the baseline and loses to the runtime", func(t *testing.T) {
 		got, err := base.Merge([]string{"NOTIFY_FD=3"}, []string{"LOG_LEVEL=debug", "NOTIFY_FD=9", "NEW=1"})
 		want := []string{"NOTIFY_FD=3", "LOG_LEVEL=debug", "NEW=1", "PATH=/bin", "TERM=xterm"}
@@ -40,11 +40,11 @@ func TestRuntimeView(t *testing.T) {
 		}
 	})
 	t.Run("ENV-4 ENV-8 of nothing comes an environment that is empty and not nil", func(t *testing.T) {
-		none, _ := envprecedence.Prepare(nil, envprecedence.Linux)
+		none, _ := envprecedence.Prepare(nil, envprecedence.PlatformLinux)
 		if got, err := none.Merge(nil, nil); err != nil || got == nil || len(got) != 0 {
 			t.Errorf("Prepare(nil).Merge(nil, nil) = %#v, %v, want []string{}", got, err)
 		}
-		got, _, err := envprecedence.Merge(envprecedence.Tiers{Container: []string{"NOEQUALS"}}, envprecedence.Linux)
+		got, _, err := envprecedence.Merge(envprecedence.Tiers{Container: []string{"NOEQUALS"}}, envprecedence.PlatformLinux)
 		if err != nil || got == nil || len(got) != 0 {
 			t.Errorf("Merge(…) = %#v, %v, want []string{}", got, err)
 		}
@@ -58,7 +58,7 @@ func TestRuntimeView(t *testing.T) {
 	})
 	t.Run("ENV-4 more entries than the tables on the stack take", func(t *testing.T) {
 		container, request := sizes(5000, 1000)
-		base, _ := envprecedence.Prepare(container, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 		got, err := base.Merge(nil, request)
 		if want := model(envprecedence.Tiers{Caller: request, Container: container}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("Merge(…) has %d entries, %v, want the %d of the model", len(got), err, len(want))
@@ -70,11 +70,11 @@ func TestInputsStay(t *testing.T) {
 	t.Run("ENV-7 the spare capacity of an input is not written to", func(t *testing.T) {
 		backing := []string{"A=1", "B=2", "beyond"}
 		request := backing[:2]
-		base, _ := envprecedence.Prepare(request, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(request, envprecedence.PlatformLinux)
 		if _, err := base.Merge(request, request); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := envprecedence.Merge(envprecedence.Tiers{Runtime: request, Caller: request}, envprecedence.Linux); err != nil {
+		if _, _, err := envprecedence.Merge(envprecedence.Tiers{Runtime: request, Caller: request}, envprecedence.PlatformLinux); err != nil {
 			t.Fatal(err)
 		}
 		if want := []string{"A=1", "B=2", "beyond"}; !slices.Equal(backing, want) {
@@ -83,7 +83,7 @@ func TestInputsStay(t *testing.T) {
 	})
 	t.Run("ENV-7 a result shares nothing with the baseline, nor the baseline with its source", func(t *testing.T) {
 		source := []string{"A=1", "B=2"}
-		base, _ := envprecedence.Prepare(source, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(source, envprecedence.PlatformLinux)
 		source[0] = "A=changed"
 		first, _ := base.Merge(nil, nil)
 		first[1] = "B=changed"
@@ -95,7 +95,7 @@ func TestInputsStay(t *testing.T) {
 	})
 	t.Run("ENV-7 one baseline serves many execs at once", func(t *testing.T) {
 		container, _ := sizes(100, 0)
-		base, _ := envprecedence.Prepare(container, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 		var execs sync.WaitGroup
 		for id := range 16 {
 			execs.Go(func() {
@@ -117,7 +117,7 @@ func TestAllocations(t *testing.T) {
 	for _, size := range [][2]int{{10, 1}, {50, 10}, {2048, 1}, {2048, 256}} {
 		t.Run(fmt.Sprintf("ENV-8 one allocation for %d entries over %d", size[1], size[0]), func(t *testing.T) {
 			container, request := sizes(size[0], size[1])
-			base, _ := envprecedence.Prepare(container, envprecedence.Linux)
+			base, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 			got := testing.AllocsPerRun(100, func() {
 				if _, err := base.Merge(nil, request); err != nil {
 					t.Error(err)

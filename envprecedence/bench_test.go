@@ -31,7 +31,7 @@ func BenchmarkMerge(b *testing.B) {
 		b.Run(fmt.Sprintf("%d/%d", size[0], size[1]), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: container}, envprecedence.Linux)
+				_, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: container}, envprecedence.PlatformLinux)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -43,7 +43,7 @@ func BenchmarkMerge(b *testing.B) {
 func BenchmarkBaselineMerge(b *testing.B) {
 	for _, size := range grid {
 		container, request := sizes(size[0], size[1])
-		base, _ := envprecedence.Prepare(container, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 		b.Run(fmt.Sprintf("%d/%d", size[0], size[1]), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

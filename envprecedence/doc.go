@@ -9,14 +9,15 @@
 // A runtime execs into one container again and again, and sees two sources: its own entries and those of the request. It
 // calls [Prepare] once per container and [Baseline.Merge] once per exec:
 //
-//	base, dropped := envprecedence.Prepare(spec.Process.Env, envprecedence.Linux)
+//	base, dropped := envprecedence.Prepare(spec.Process.Env, envprecedence.PlatformLinux)
 //	request, err := envprecedence.Environ(entries, 0) // entries of ExecRequest.envs; refuses what execve would
 //	env, err := base.Merge(nil, request)
 //
 // Environments are OCI environ strings, NAME=VALUE, as in os.Environ and specs.Process.Env. Values are literal: nothing is
 // expanded, trimmed or unset. [Environ] and [Validate] refuse what execve or CRI would refuse, before a process is started,
-// and [Explain] says for each key which entry won over which others. No error of this package holds a value.
+// and [Explain] says for each key which entry won over which others. No error of this package holds a value, and an [Entry] shows
+// its name alone; [Resolve] is the merge for entries.
 //
-// Every function is pure and safe for concurrent use. The package imports the standard library only. To validate what a
+// Every function is pure and safe for concurrent use. Beyond the standard library the package imports redact. To validate what a
 // caller may send in PodExecOptions.Env (name pattern, reserved names, limits), use the execaudit module.
 package envprecedence

@@ -46,7 +46,7 @@ func (e Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
 // It refuses what execve or CRI would refuse, or would take for another variable, and returns every fault at once, joined,
 // each an [*EntryError]: [ErrEmptyName], [ErrEqualsInName], [ErrNUL], [ErrNameNotUTF8], [ErrEntryTooLong] and, once, at
 // the first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and its closing
-// NUL; 0 or less is no limit.
+// NUL; 0 or less means no limit.
 func Environ(entries []Entry, limit int) ([]string, error) {
 	if err := validateEntries(entries, limit); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func TestParse(t *testing.T) {
 
 func TestEntryHidesItsValue(t *testing.T) {
 	entry := envprecedence.NewEntry("TOKEN", secret)
-	base, _ := envprecedence.Prepare([]string{"TOKEN=" + secret}, envprecedence.Linux)
+	base, _ := envprecedence.Prepare([]string{"TOKEN=" + secret}, envprecedence.PlatformLinux)
 	tiers := envprecedence.Tiers{Caller: []string{"TOKEN=" + secret}, Container: []string{secret}}
 	for _, c := range []struct {
 		name  string

@@ -62,7 +62,7 @@ func TestMergeLaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				tiers := drawTiers(t)
-				got, _, err := envprecedence.Merge(tiers, envprecedence.Linux)
+				got, _, err := envprecedence.Merge(tiers, envprecedence.PlatformLinux)
 				if err != nil {
 					t.Fatalf("Merge(%q) errs with %v", tiers, err)
 				}
@@ -93,18 +93,18 @@ func TestMergeLaws(t *testing.T) {
 		}
 	})
 	law("ENV-4 merging again changes nothing", func(t *rapid.T, tiers envprecedence.Tiers, got []string) {
-		again, dropped, err := envprecedence.Merge(envprecedence.Tiers{Caller: got}, envprecedence.Linux)
+		again, dropped, err := envprecedence.Merge(envprecedence.Tiers{Caller: got}, envprecedence.PlatformLinux)
 		if err != nil || dropped != nil || !slices.Equal(again, got) {
 			t.Fatalf("Merge(%q) = %q, %v, %v, want the same", got, again, dropped, err)
 		}
 	})
 	law("ENV-8 the runtime's view of a resolved request is the view of all five tiers", func(t *rapid.T, tiers envprecedence.Tiers, got []string) {
 		request, _, err := envprecedence.Merge(
-			envprecedence.Tiers{Kubelet: tiers.Kubelet, APIServer: tiers.APIServer, Caller: tiers.Caller}, envprecedence.Linux)
+			envprecedence.Tiers{Kubelet: tiers.Kubelet, APIServer: tiers.APIServer, Caller: tiers.Caller}, envprecedence.PlatformLinux)
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, _ := envprecedence.Prepare(tiers.Container, envprecedence.Linux)
+		base, _ := envprecedence.Prepare(tiers.Container, envprecedence.PlatformLinux)
 		if view, err := base.Merge(tiers.Runtime, request); err != nil || !slices.Equal(view, got) {
 			t.Fatalf("the runtime's view of %q is %q, %v, want %q", tiers, view, err, got)
 		}
@@ -112,8 +112,8 @@ func TestMergeLaws(t *testing.T) {
 	law("ENV-12 the explanations name the entries of the merge, in its order", func(t *rapid.T, tiers envprecedence.Tiers, got []string) {
 		var told []string
 		entries := 0
-		for _, e := range envprecedence.Explain(tiers, envprecedence.Linux) {
-			told = append(told, lists(tiers)[e.Winner.Tier-envprecedence.Runtime][e.Winner.Index])
+		for _, e := range envprecedence.Explain(tiers, envprecedence.PlatformLinux) {
+			told = append(told, lists(tiers)[e.Winner.Tier-envprecedence.TierRuntime][e.Winner.Index])
 			entries += 1 + len(e.Shadowed)
 		}
 		if !slices.Equal(told, got) {
@@ -132,8 +132,8 @@ func TestInputLaws(t *testing.T) {
 			before := slices.Clone(backing)
 			shared := backing[:len(backing)-2]
 			tiers := envprecedence.Tiers{Container: shared, Caller: shared[:rapid.IntRange(0, len(shared)).Draw(t, "caller")]}
-			_, _, _ = envprecedence.Merge(tiers, envprecedence.Linux)
-			base, _ := envprecedence.Prepare(shared, envprecedence.Linux)
+			_, _, _ = envprecedence.Merge(tiers, envprecedence.PlatformLinux)
+			base, _ := envprecedence.Prepare(shared, envprecedence.PlatformLinux)
 			_, _ = base.Merge(tiers.Caller, shared)
 			if !slices.Equal(backing, before) {
 				t.Fatalf("after the merges the input reads %q, want %q", backing, before)
@@ -143,11 +143,11 @@ func TestInputLaws(t *testing.T) {
 	t.Run("ENV-10 what Merge leaves out of a baseline is what it reports", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			container := baselines().Draw(t, "container")
-			_, dropped, err := envprecedence.Merge(envprecedence.Tiers{Container: container}, envprecedence.Linux)
+			_, dropped, err := envprecedence.Merge(envprecedence.Tiers{Container: container}, envprecedence.PlatformLinux)
 			if want := len(container) - len(names(container)); err != nil || len(dropped) != want {
 				t.Fatalf("Merge(%q) dropped %v, %v, want %d entries", container, dropped, err, want)
 			}
-			_, prepared := envprecedence.Prepare(container, envprecedence.Linux)
+			_, prepared := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 			if !sameFaults(dropped, prepared) {
 				t.Fatalf("Prepare(%q) dropped %v, want %v", container, prepared, dropped)
 			}
@@ -163,10 +163,10 @@ func TestWindowsLaws(t *testing.T) {
 			tiers := drawTiers(t)
 			tiers.Kubelet, tiers.APIServer = nil, nil
 			want := modelBy(tiers, same)
-			if got, _, err := envprecedence.Merge(tiers, envprecedence.Windows); err != nil || !slices.Equal(got, want) {
+			if got, _, err := envprecedence.Merge(tiers, envprecedence.PlatformWindows); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("Merge(%q) = %q, %v, want %q", tiers, got, err, want)
 			}
-			base, _ := envprecedence.Prepare(tiers.Container, envprecedence.Windows)
+			base, _ := envprecedence.Prepare(tiers.Container, envprecedence.PlatformWindows)
 			if got, err := base.Merge(tiers.Runtime, tiers.Caller); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("Prepare(…).Merge(%q) = %q, %v, want %q", tiers, got, err, want)
 			}

@@ -88,7 +88,7 @@ var mergeCases = []mergeCase{
 func TestMerge(t *testing.T) {
 	for _, c := range mergeCases {
 		t.Run(c.name, func(t *testing.T) {
-			got, dropped, err := envprecedence.Merge(c.tiers, envprecedence.Linux)
+			got, dropped, err := envprecedence.Merge(c.tiers, envprecedence.PlatformLinux)
 			if err != nil || dropped != nil || !slices.Equal(got, c.want) {
 				t.Errorf("Merge(…) = %q, %v, %v, want %q", got, dropped, err, c.want)
 			}
@@ -100,7 +100,7 @@ func TestMerge(t *testing.T) {
 			tiers.Caller = append(tiers.Caller, fmt.Sprintf("CALLER_%d=some value", i))
 			tiers.Container = append(tiers.Container, fmt.Sprintf("CONTAINER_%d=some value", i))
 		}
-		got, _, err := envprecedence.Merge(tiers, envprecedence.Linux)
+		got, _, err := envprecedence.Merge(tiers, envprecedence.PlatformLinux)
 		block := strings.Join(got, "\x00")
 		if at := strings.Index(block, "KUBERNETES_EXEC_AUDIT_ID=f4a3\x00"); err != nil || at < 0 || at > 4<<10 {
 			t.Errorf("Merge(…), %v: the audit ID stands at byte %d, want it within %d", err, at, 4<<10)
@@ -116,12 +116,12 @@ func sameFaults(got, want []*envprecedence.EntryError) bool {
 func TestMalformedBaseline(t *testing.T) {
 	container := []string{"A=1", "NOEQUALS", "B=2", "=x", "", "A=3"}
 	wantDropped := []*envprecedence.EntryError{
-		{Tier: envprecedence.Container, Index: 1, Err: envprecedence.ErrNoEquals},
-		{Tier: envprecedence.Container, Index: 3, Err: envprecedence.ErrEmptyName},
-		{Tier: envprecedence.Container, Index: 4, Err: envprecedence.ErrNoEquals},
+		{Tier: envprecedence.TierContainer, Index: 1, Err: envprecedence.ErrNoEquals},
+		{Tier: envprecedence.TierContainer, Index: 3, Err: envprecedence.ErrEmptyName},
+		{Tier: envprecedence.TierContainer, Index: 4, Err: envprecedence.ErrNoEquals},
 	}
 	t.Run("ENV-10 a baseline entry without equals sign or name is dropped and reported", func(t *testing.T) {
-		got, dropped, err := envprecedence.Merge(envprecedence.Tiers{Container: container}, envprecedence.Linux)
+		got, dropped, err := envprecedence.Merge(envprecedence.Tiers{Container: container}, envprecedence.PlatformLinux)
 		if want := []string{"B=2", "A=3"}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("Merge(%q) = %q, %v, want %q", container, got, err, want)
 		}
@@ -130,7 +130,7 @@ func TestMalformedBaseline(t *testing.T) {
 		}
 	})
 	t.Run("ENV-10 preparing drops and reports the same", func(t *testing.T) {
-		base, dropped := envprecedence.Prepare(container, envprecedence.Linux)
+		base, dropped := envprecedence.Prepare(container, envprecedence.PlatformLinux)
 		got, err := base.Merge(nil, nil)
 		if want := []string{"B=2", "A=3"}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("Prepare(%q) merges to %q, %v, want %q", container, got, err, want)
@@ -140,13 +140,13 @@ func TestMalformedBaseline(t *testing.T) {
 		}
 	})
 	t.Run("ENV-10 an entry without equals sign unsets nothing", func(t *testing.T) {
-		got, _, err := envprecedence.Merge(envprecedence.Tiers{Container: []string{"A=1", "A"}}, envprecedence.Linux)
+		got, _, err := envprecedence.Merge(envprecedence.Tiers{Container: []string{"A=1", "A"}}, envprecedence.PlatformLinux)
 		if want := []string{"A=1"}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("Merge(…) = %q, %v, want %q", got, err, want)
 		}
 	})
 	t.Run("ENV-10 a report does not quote the entry, which may be a secret", func(t *testing.T) {
-		_, dropped := envprecedence.Prepare([]string{"hunter2"}, envprecedence.Linux)
+		_, dropped := envprecedence.Prepare([]string{"hunter2"}, envprecedence.PlatformLinux)
 		if text := fmt.Sprintf("%v %+v %#v", dropped[0], dropped[0], *dropped[0]); strings.Contains(text, "hunter2") {
 			t.Errorf("the report reads %q, want no part of the entry", text)
 		}
@@ -155,24 +155,24 @@ func TestMalformedBaseline(t *testing.T) {
 
 func TestMalformedInjected(t *testing.T) {
 	for tier, tiers := range map[envprecedence.Tier]func(bad []string) envprecedence.Tiers{
-		envprecedence.Runtime:   func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Runtime: bad} },
-		envprecedence.Kubelet:   func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Kubelet: bad} },
-		envprecedence.APIServer: func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{APIServer: bad} },
-		envprecedence.Caller:    func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Caller: bad} },
+		envprecedence.TierRuntime:   func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Runtime: bad} },
+		envprecedence.TierKubelet:   func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Kubelet: bad} },
+		envprecedence.TierAPIServer: func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{APIServer: bad} },
+		envprecedence.TierCaller:    func(bad []string) envprecedence.Tiers { return envprecedence.Tiers{Caller: bad} },
 	} {
 		t.Run("ENV-11 a malformed entry is refused, the first of its tier, "+tier.String(), func(t *testing.T) {
-			got, _, err := envprecedence.Merge(tiers([]string{"A=1", "=x", "NOEQUALS"}), envprecedence.Linux)
+			got, _, err := envprecedence.Merge(tiers([]string{"A=1", "=x", "NOEQUALS"}), envprecedence.PlatformLinux)
 			wantFault(t, got, err, envprecedence.EntryError{Tier: tier, Index: 1, Err: envprecedence.ErrEmptyName})
 		})
 	}
-	base, _ := envprecedence.Prepare([]string{"A=1"}, envprecedence.Linux)
+	base, _ := envprecedence.Prepare([]string{"A=1"}, envprecedence.PlatformLinux)
 	t.Run("ENV-11 a malformed entry of a request is refused", func(t *testing.T) {
 		got, err := base.Merge(nil, []string{"B=1", "NOEQUALS"})
-		wantFault(t, got, err, envprecedence.EntryError{Tier: envprecedence.Request, Index: 1, Err: envprecedence.ErrNoEquals})
+		wantFault(t, got, err, envprecedence.EntryError{Tier: envprecedence.TierRequest, Index: 1, Err: envprecedence.ErrNoEquals})
 	})
 	t.Run("ENV-11 a malformed entry of the runtime is refused", func(t *testing.T) {
 		got, err := base.Merge([]string{"NOEQUALS"}, []string{"B=1"})
-		wantFault(t, got, err, envprecedence.EntryError{Tier: envprecedence.Runtime, Index: 0, Err: envprecedence.ErrNoEquals})
+		wantFault(t, got, err, envprecedence.EntryError{Tier: envprecedence.TierRuntime, Index: 0, Err: envprecedence.ErrNoEquals})
 	})
 }
 

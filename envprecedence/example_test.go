@@ -8,7 +8,7 @@ import (
 
 // A runtime prepares a container's environment once and merges each exec's entries with it.
 func Example() {
-	base, dropped := envprecedence.Prepare([]string{"PATH=/bin", "LOG_LEVEL=info", "broken"}, envprecedence.Linux)
+	base, dropped := envprecedence.Prepare([]string{"PATH=/bin", "LOG_LEVEL=info", "broken"}, envprecedence.PlatformLinux)
 	fmt.Println(dropped)
 
 	request, err := envprecedence.Environ([]envprecedence.Entry{
@@ -31,7 +31,7 @@ func ExampleMerge() {
 		APIServer: []string{"KUBERNETES_EXEC_AUDIT_ID=f4a3c1"},
 		Caller:    []string{"KUBERNETES_EXEC_AUDIT_ID=forged", "GREETING=$HOME"},
 		Container: []string{"GREETING=hello", "PATH=/bin"},
-	}, envprecedence.Linux)
+	}, envprecedence.PlatformLinux)
 	fmt.Println(env, err)
 	// Output: [KUBERNETES_EXEC_AUDIT_ID=f4a3c1 GREETING=$HOME PATH=/bin] <nil>
 }
@@ -48,7 +48,7 @@ func ExampleExplain() {
 	for _, e := range envprecedence.Explain(envprecedence.Tiers{
 		Caller:    []string{"LOG_LEVEL=debug"},
 		Container: []string{"LOG_LEVEL=info", "PATH=/bin"},
-	}, envprecedence.Linux) {
+	}, envprecedence.PlatformLinux) {
 		fmt.Println(e)
 	}
 	// Output:

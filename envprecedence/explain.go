@@ -39,7 +39,7 @@ func (e Explanation) String() string {
 // same order; nil if there is none. It holds names and places, never values. Malformed entries have no name and take no
 // part.
 func Explain(t Tiers, p Platform) []Explanation {
-	x := explainer{positions: map[string]int{}, folded: p == Windows}
+	x := explainer{positions: map[string]int{}, folded: p == PlatformWindows}
 	var ends []int
 	for i, list := range t.ordered() {
 		x.add(Tier(i+1), list)

@@ -18,18 +18,18 @@ func TestExplain(t *testing.T) {
 	source := func(tier envprecedence.Tier, index int) envprecedence.Source {
 		return envprecedence.Source{Tier: tier, Index: index}
 	}
-	got := envprecedence.Explain(tiers, envprecedence.Linux)
+	got := envprecedence.Explain(tiers, envprecedence.PlatformLinux)
 	t.Run("ENV-12 each key has its winner and all it shadows, strongest first, in the order of the merge", func(t *testing.T) {
 		want := []envprecedence.Explanation{
 			{
-				Name: "KUBERNETES_EXEC_AUDIT_ID", Winner: source(envprecedence.APIServer, 0),
-				Shadowed: []envprecedence.Source{source(envprecedence.Caller, 1)},
+				Name: "KUBERNETES_EXEC_AUDIT_ID", Winner: source(envprecedence.TierAPIServer, 0),
+				Shadowed: []envprecedence.Source{source(envprecedence.TierCaller, 1)},
 			},
 			{
-				Name: "LOG_LEVEL", Winner: source(envprecedence.Caller, 2),
-				Shadowed: []envprecedence.Source{source(envprecedence.Caller, 0), source(envprecedence.Container, 2)},
+				Name: "LOG_LEVEL", Winner: source(envprecedence.TierCaller, 2),
+				Shadowed: []envprecedence.Source{source(envprecedence.TierCaller, 0), source(envprecedence.TierContainer, 2)},
 			},
-			{Name: "PATH", Winner: source(envprecedence.Container, 1)},
+			{Name: "PATH", Winner: source(envprecedence.TierContainer, 1)},
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("Explain(…) = %v, want %v", got, want)
@@ -44,23 +44,23 @@ func TestExplain(t *testing.T) {
 		}
 	})
 	t.Run("ENV-12 ENV-13 on Windows the winner's spelling names the key", func(t *testing.T) {
-		got := envprecedence.Explain(envprecedence.Tiers{Caller: []string{"PATH=1"}, Container: []string{"Path=2"}}, envprecedence.Windows)
+		got := envprecedence.Explain(envprecedence.Tiers{Caller: []string{"PATH=1"}, Container: []string{"Path=2"}}, envprecedence.PlatformWindows)
 		if len(got) != 1 || got[0].Name != "PATH" || len(got[0].Shadowed) != 1 {
 			t.Errorf("Explain(…) = %v, want PATH alone, over one entry", got)
 		}
 	})
 	t.Run("ENV-12 nothing to explain", func(t *testing.T) {
-		if got := envprecedence.Explain(envprecedence.Tiers{}, envprecedence.Linux); got != nil {
+		if got := envprecedence.Explain(envprecedence.Tiers{}, envprecedence.PlatformLinux); got != nil {
 			t.Errorf("Explain(…) = %v, want nil", got)
 		}
 	})
 	t.Run("ENV-12 every tier has a name of its own", func(t *testing.T) {
 		names := map[string]bool{}
-		for tier := envprecedence.Tier(0); tier <= envprecedence.Request; tier++ {
+		for tier := envprecedence.Tier(0); tier <= envprecedence.TierRequest; tier++ {
 			names[tier.String()] = true
 		}
-		if len(names) != int(envprecedence.Request)+1 {
-			t.Errorf("the tiers have the names %v, want %d different ones", names, envprecedence.Request+1)
+		if len(names) != int(envprecedence.TierRequest)+1 {
+			t.Errorf("the tiers have the names %v, want %d different ones", names, envprecedence.TierRequest+1)
 		}
 	})
 }

@@ -25,8 +25,8 @@ func FuzzMerge(f *testing.F) {
 	f.Add("A=1\nNOEQUALS", "", "")
 	f.Fuzz(func(t *testing.T, runtime, caller, container string) {
 		tiers := envprecedence.Tiers{Runtime: lines(runtime), Caller: lines(caller), Container: lines(container)}
-		got, _, err := envprecedence.Merge(tiers, envprecedence.Linux)
-		base, _ := envprecedence.Prepare(tiers.Container, envprecedence.Linux)
+		got, _, err := envprecedence.Merge(tiers, envprecedence.PlatformLinux)
+		base, _ := envprecedence.Prepare(tiers.Container, envprecedence.PlatformLinux)
 		prepared, preparedErr := base.Merge(tiers.Runtime, tiers.Caller)
 		if (err == nil) != (preparedErr == nil) || !slices.Equal(got, prepared) {
 			t.Fatalf("Merge(%q) = %q, %v, but prepared it is %q, %v", tiers, got, err, prepared, preparedErr)
@@ -34,7 +34,7 @@ func FuzzMerge(f *testing.F) {
 		if want := model(tiers); err == nil && !slices.Equal(got, want) {
 			t.Fatalf("Merge(%q) = %q, want %q", tiers, got, want)
 		}
-		if _, _, err := envprecedence.Merge(tiers, envprecedence.Windows); (err == nil) != (preparedErr == nil) {
+		if _, _, err := envprecedence.Merge(tiers, envprecedence.PlatformWindows); (err == nil) != (preparedErr == nil) {
 			t.Fatalf("Merge(%q) on Windows errs with %v, want as on Linux: %v", tiers, err, preparedErr)
 		}
 	})

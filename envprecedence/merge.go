@@ -1,7 +1,7 @@
 package envprecedence
 
 // Merge returns the environment of an exec'd process: environ strings, each name once, with the value of the highest tier
-// that has it and, within that tier, of its last entry. The order is runtime, kubelet, API server, caller, container, each
+// that defines it and, within that tier, of its last entry. The order is runtime, kubelet, API server, caller, container, each
 // in its own order, with what was shadowed left out. So injected entries stand first, where agents that capture only the
 // beginning of an environment see them.
 //
@@ -39,7 +39,7 @@ func merge(t *Tiers, total int, seen index) (environ []string, dropped []*EntryE
 		start := len(environ)
 		environ = append(environ, list...)
 		lost, malformed := seen.claimAll(Tier(i+1), environ, start, nil)
-		if malformed != nil && Tier(i+1) != Container {
+		if malformed != nil && Tier(i+1) != TierContainer {
 			return nil, nil, malformed[0]
 		}
 		dropped = malformed

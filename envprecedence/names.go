@@ -23,7 +23,7 @@ const (
 )
 
 func newNames(p Platform) names {
-	if p == Windows {
+	if p == PlatformWindows {
 		return newNamesIn(foldedStrings)
 	}
 	return newNamesIn(environStrings)

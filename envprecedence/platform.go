@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Platform says how a container's operating system compares the names of variables. The zero value is Linux.
+// Platform says how a container's operating system compares the names of variables. The zero value is PlatformLinux.
 type Platform uint8
 
 const (
-	// Linux compares names byte by byte.
-	Linux Platform = iota
-	// Windows compares names without regard to case. The result keeps the spelling of the winning entry.
+	// PlatformLinux compares names byte by byte.
+	PlatformLinux Platform = iota
+	// PlatformWindows compares names without regard to case. The result keeps the spelling of the winning entry.
 	//
 	// Letters are compared by their simple upper case, one rune at a time, and a rune outside ASCII never equals one in
 	// ASCII, as in the system's own table: the Kelvin sign is not k. Bytes that are not UTF-8 equal only themselves. The
 	// hidden entries such as "=C:=C:\dir" have no name in the OCI format and count as malformed.
-	Windows
+	PlatformWindows
 )
 
 // upperName returns name in the case that Windows compares in.

@@ -36,24 +36,24 @@ func TestWindows(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, _, err := envprecedence.Merge(c.tiers, envprecedence.Windows)
+			got, _, err := envprecedence.Merge(c.tiers, envprecedence.PlatformWindows)
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("Merge(…) = %q, %v, want %q", got, err, c.want)
 			}
-			base, _ := envprecedence.Prepare(c.tiers.Container, envprecedence.Windows)
+			base, _ := envprecedence.Prepare(c.tiers.Container, envprecedence.PlatformWindows)
 			if got, err = base.Merge(nil, c.tiers.Caller); err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("Prepare(…).Merge(…) = %q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
 	t.Run("ENV-13 the hidden entries of a drive have no name", func(t *testing.T) {
-		_, dropped := envprecedence.Prepare([]string{`=C:=C:\dir`}, envprecedence.Windows)
+		_, dropped := envprecedence.Prepare([]string{`=C:=C:\dir`}, envprecedence.PlatformWindows)
 		if len(dropped) != 1 || dropped[0].Err != envprecedence.ErrEmptyName {
 			t.Errorf("Prepare(…) dropped %v, want one entry without a name", dropped)
 		}
 	})
 	t.Run("ENV-13 on Linux case counts", func(t *testing.T) {
-		got, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: []string{"a=1", "A=2"}}, envprecedence.Linux)
+		got, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: []string{"a=1", "A=2"}}, envprecedence.PlatformLinux)
 		if want := []string{"a=1", "A=2"}; err != nil || !slices.Equal(got, want) {
 			t.Errorf("Merge(…) = %q, %v, want %q", got, err, want)
 		}

@@ -1,7 +1,7 @@
 package envprecedence
 
 // Resolve is [Merge] for entries: it returns those that remain of the tiers, the highest precedence first. Each name comes once,
-// with the value of the highest tier that has it and, within that tier, of its last entry; every tier keeps its own order, with what
+// with the value of the highest tier that defines it and, within that tier, of its last entry; every tier keeps its own order, with what
 // lost left out. nil when nothing remains. The inputs are not changed, and the result is the caller's own.
 //
 // Names for which key returns the same text are one name, and the winner's spelling stays; a nil key compares names byte by byte.

@@ -6,41 +6,41 @@ import (
 	"log/slog"
 )
 
-// Tier is one of the sources of an exec session's environment. The zero value is no tier.
+// Tier is one of the sources of an exec session's environment. The zero value is not a tier.
 // Source: KEP-6035, Environment Variable Precedence.
 type Tier uint8
 
 // The tiers, highest precedence first.
 const (
-	// Runtime is what the container runtime forces for its own needs. What it only defaults (TERM, HOME) belongs into the
+	// TierRuntime is what the container runtime forces for its own needs. What it only defaults (TERM, HOME) belongs in the
 	// container's baseline instead, so that a caller can override it.
-	Runtime Tier = iota + 1
-	// Kubelet is what the kubelet adds; reserved for the future.
-	Kubelet
-	// APIServer is what the API server adds, such as KUBERNETES_EXEC_AUDIT_ID.
-	APIServer
-	// Caller is what the user asked for, as with kubectl exec --env.
-	Caller
-	// Container is the baseline: the image's and the pod's environment.
-	Container
-	// Request is what a runtime sees of Kubelet, APIServer and Caller: the entries of ExecRequest.envs.
-	Request
+	TierRuntime Tier = iota + 1
+	// TierKubelet is what the kubelet adds; reserved for the future.
+	TierKubelet
+	// TierAPIServer is what the API server adds, such as KUBERNETES_EXEC_AUDIT_ID.
+	TierAPIServer
+	// TierCaller is what the user asked for, as with kubectl exec --env.
+	TierCaller
+	// TierContainer is the baseline: the image's and the pod's environment.
+	TierContainer
+	// TierRequest is what a runtime sees of the kubelet's, the API server's and the caller's: the entries of ExecRequest.envs.
+	TierRequest
 )
 
 // String returns the tier's name in lower case, as it stands in errors, such as "API server".
 func (t Tier) String() string {
 	switch t {
-	case Runtime:
+	case TierRuntime:
 		return "runtime"
-	case Kubelet:
+	case TierKubelet:
 		return "kubelet"
-	case APIServer:
+	case TierAPIServer:
 		return "API server"
-	case Caller:
+	case TierCaller:
 		return "caller"
-	case Container:
+	case TierContainer:
 		return "container"
-	case Request:
+	case TierRequest:
 		return "request"
 	}
 	return "unknown tier"

@@ -12,20 +12,20 @@ const (
 	// PlaceholderAuditID is the value of AuditIDName when there is no audit
 	// context or its ID is empty (KEP-6035, Audit ID Propagation).
 	PlaceholderAuditID = "unknown"
-	// MaxAuditIDBytes is the longest audit ID CheckAuditID accepts, in bytes.
-	MaxAuditIDBytes = 64
+	// maxAuditIDBytes is the longest audit ID that CheckAuditID accepts.
+	maxAuditIDBytes = 64
 )
 
 // ErrBadAuditID is what errors of CheckAuditID unwrap to.
 var ErrBadAuditID = errors.New("bad audit ID")
 
-// CheckAuditID returns nil when id has 1 to MaxAuditIDBytes characters of
+// CheckAuditID returns nil when id has 1 to 64 characters of
 // [A-Za-z0-9._-], which every UUID has. Else the error, which unwraps to
 // ErrBadAuditID, names the length or the position of the first bad byte and
 // never repeats the ID.
 func CheckAuditID(id string) error {
-	if len(id) == 0 || len(id) > MaxAuditIDBytes {
-		return fmt.Errorf("%w: %d bytes long, must be 1 to %d", ErrBadAuditID, len(id), MaxAuditIDBytes)
+	if len(id) == 0 || len(id) > maxAuditIDBytes {
+		return fmt.Errorf("%w: %d bytes long, must be 1 to %d", ErrBadAuditID, len(id), maxAuditIDBytes)
 	}
 	for i := range len(id) {
 		if !isNameByte(id[i]) {

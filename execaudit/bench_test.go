@@ -14,7 +14,7 @@ func BenchmarkValidate(b *testing.B) {
 			envs := numbered(n, strings.Repeat("v", 40))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := execaudit.Validate(envs, execaudit.ReserveList); err != nil {
+				if err := execaudit.Validate(envs, execaudit.ReservedList); err != nil {
 					b.Fatal(err)
 				}
 			}

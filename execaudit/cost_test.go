@@ -18,7 +18,7 @@ func TestAllocations(t *testing.T) {
 			most float64
 			call func()
 		}{
-			{"Validate", 0, func() { _ = execaudit.Validate(envs, execaudit.ReserveList) }},
+			{"Validate", 0, func() { _ = execaudit.Validate(envs, execaudit.ReservedList) }},
 			{"criwire.Write", 1, func() { _ = criwire.Write(req, envs) }},
 			{"criwire.Read", 3, func() { _, _ = criwire.Read(req) }},
 		}

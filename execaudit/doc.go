@@ -14,7 +14,7 @@
 //
 // The common call is
 //
-//	err := execaudit.Validate(envs, execaudit.ReserveList)
+//	err := execaudit.Validate(envs, execaudit.ReservedList)
 //
 // An entry is an envprecedence.Entry, whose value no print shows. Every function
 // that finds faults returns all of them as one error, Faults.

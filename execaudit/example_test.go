@@ -15,7 +15,7 @@ func ExampleValidate() {
 		envprecedence.NewEntry("KUBERNETES_EXEC_AUDIT_ID", "fake"),
 		envprecedence.NewEntry("LOG_LEVEL", "info"),
 	}
-	for _, fault := range execaudit.FaultsOf(execaudit.Validate(envs, execaudit.ReserveList)) {
+	for _, fault := range execaudit.FaultsOf(execaudit.Validate(envs, execaudit.ReservedList)) {
 		fmt.Println(fault.Index, fault.Field, fault.Kind)
 	}
 	// Output:

@@ -73,7 +73,7 @@ func acceptable(envs []env, reserved execaudit.Reserved) bool {
 		if !namePattern.MatchString(e.Name) || seen[e.Name] ||
 			strings.Contains(e.Value.Reveal(), "\x00") || !utf8.ValidString(e.Value.Reveal()) ||
 			upper == "KUBERNETES_EXEC_AUDIT_ID" ||
-			reserved == execaudit.ReservePrefix && strings.HasPrefix(upper, "KUBERNETES_") {
+			reserved == execaudit.ReservedPrefix && strings.HasPrefix(upper, "KUBERNETES_") {
 			return false
 		}
 		seen[e.Name] = true
@@ -83,7 +83,7 @@ func acceptable(envs []env, reserved execaudit.Reserved) bool {
 }
 
 func TestValidateLaws(t *testing.T) {
-	reserved := rapid.SampledFrom([]execaudit.Reserved{execaudit.ReserveList, execaudit.ReservePrefix})
+	reserved := rapid.SampledFrom([]execaudit.Reserved{execaudit.ReservedList, execaudit.ReservedPrefix})
 	t.Run("EXA-2 EXA-4 EXA-7 EXA-8 accepts what an obvious model accepts", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			envs := rapid.SliceOfN(anyEnv(), 0, 6).Draw(t, "envs")

@@ -36,7 +36,7 @@ func FuzzDecodeQuery(f *testing.F) {
 			t.Fatalf("%q decodes to %q, encoded and decoded %q", query, environ(envs), environ(again))
 		}
 		for _, e := range envs {
-			if e.Name == execaudit.AuditIDName && execaudit.ReservedInQuery(query, execaudit.ReserveList) == nil {
+			if e.Name == execaudit.AuditIDName && execaudit.ReservedInQuery(query, execaudit.ReservedList) == nil {
 				t.Fatalf("ReservedInQuery(%q) misses what DecodeQuery finds", query)
 			}
 		}

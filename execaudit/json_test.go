@@ -53,7 +53,7 @@ func TestDecodeJSON(t *testing.T) {
 	}
 	t.Run("EXA-8 EXA-9 beside what Validate finds, each at its place", func(t *testing.T) {
 		envs, faults := execaudit.DecodeJSON([]byte(`[{"name":"1"},` + from + `,{"name":""}]`))
-		more := execaudit.Validate(envs, execaudit.ReserveList)
+		more := execaudit.Validate(envs, execaudit.ReservedList)
 		var got []string
 		for _, fault := range execaudit.FaultsOf(execaudit.JoinFaults(faults, more)) {
 			got = append(got, fmt.Sprint(fault.Index, fault.Field, " ", fault.Kind))

@@ -63,7 +63,7 @@ func (p *path) toProcess(t *testing.T, location *url.URL) (environ []string, wir
 		t.Fatal(err)
 	}
 	req := &runtimeapi.ExecRequest{ContainerId: "c", Cmd: []string{"sh"}, Stdin: true}
-	if err := criwire.Write(req, kubelet.Resolve(nil, envs, execaudit.ReserveList)); err != nil {
+	if err := criwire.Write(req, kubelet.Resolve(nil, envs, execaudit.ReservedList)); err != nil {
 		t.Fatal(err)
 	}
 	wire, err = proto.Marshal(req)

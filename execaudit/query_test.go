@@ -252,7 +252,7 @@ func TestReservedInQuery(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			wantFaults(t, execaudit.ReservedInQuery(c.query, execaudit.ReserveList), c.want...)
+			wantFaults(t, execaudit.ReservedInQuery(c.query, execaudit.ReservedList), c.want...)
 		})
 	}
 	t.Run("EXA-25 what url.ParseQuery finds is found", func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestReservedInQuery(t *testing.T) {
 		if err != nil || values.Get("env") != "KUBERNETES_X=1" {
 			t.Fatalf("ParseQuery = %v, %v", values, err)
 		}
-		wantFaults(t, execaudit.ReservedInQuery("e%6ev=KUBERNETES%5FX%3D1", execaudit.ReservePrefix),
+		wantFaults(t, execaudit.ReservedInQuery("e%6ev=KUBERNETES%5FX%3D1", execaudit.ReservedPrefix),
 			"env[0].name: Forbidden: KUBERNETES_X is reserved by Kubernetes: it begins with KUBERNETES_")
 	})
 }

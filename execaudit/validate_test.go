@@ -91,11 +91,11 @@ func TestValidate(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			wantFaults(t, execaudit.Validate(c.envs, execaudit.ReserveList), c.want...)
+			wantFaults(t, execaudit.Validate(c.envs, execaudit.ReservedList), c.want...)
 		})
 	}
 	t.Run("EXA-7 the prefix profile", func(t *testing.T) {
-		faults := execaudit.Validate([]env{envprecedence.NewEntry("KUBERNETES_X", ""), envprecedence.NewEntry("KUBE_X", "")}, execaudit.ReservePrefix)
+		faults := execaudit.Validate([]env{envprecedence.NewEntry("KUBERNETES_X", ""), envprecedence.NewEntry("KUBE_X", "")}, execaudit.ReservedPrefix)
 		wantFaults(t, faults, "env[0].name: Forbidden: KUBERNETES_X is reserved by Kubernetes: it begins with KUBERNETES_")
 	})
 }
@@ -108,14 +108,14 @@ func TestValidateRepeatsNoValue(t *testing.T) {
 			envs[i].Value = redact.New(strings.Repeat(secret, i+1) + "\x00\xff")
 		}
 		envs[1].Name, envs[2].Name, envs[3].Name = "", "1", envs[0].Name
-		text := execaudit.Validate(envs, execaudit.ReservePrefix).Error()
+		text := execaudit.Validate(envs, execaudit.ReservedPrefix).Error()
 		if strings.Contains(text, secret) || strings.Contains(text, fmt.Sprintf("%q", secret)) {
 			t.Errorf("a message repeats a value: %.200s", text)
 		}
 	})
 	t.Run("a 1 MiB name is repeated in part", func(t *testing.T) {
 		name := strings.Repeat("=", 1<<20)
-		faults := execaudit.Validate([]env{envprecedence.NewEntry(name, ""), envprecedence.NewEntry(name, ""), envprecedence.NewEntry("KUBERNETES_"+name, "")}, execaudit.ReservePrefix)
+		faults := execaudit.Validate([]env{envprecedence.NewEntry(name, ""), envprecedence.NewEntry(name, ""), envprecedence.NewEntry("KUBERNETES_"+name, "")}, execaudit.ReservedPrefix)
 		if text := faults.Error(); len(execaudit.FaultsOf(faults)) != 6 || len(text) > 4096 {
 			t.Errorf("%d bytes of faults, want 6 short ones", len(text))
 		}

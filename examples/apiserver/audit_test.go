@@ -88,7 +88,7 @@ func TestAudit(t *testing.T) {
 
 func TestClientAuditID(t *testing.T) {
 	c := start(t, nil)
-	ignoring := start(t, func(o *apiserver.Options) { o.ClientAuditIDs = execapi.IgnoreClientIDs })
+	ignoring := start(t, func(o *apiserver.Options) { o.ClientAuditIDs = execapi.ClientIDsIgnore })
 	for _, v := range []struct {
 		name, id string
 		cluster  *cluster

@@ -64,7 +64,7 @@ func TestKubeletURL(t *testing.T) {
 		}
 	})
 	t.Run("EXA-7 EXA-25 the option reserves the whole prefix", func(t *testing.T) {
-		c := start(t, func(o *apiserver.Options) { o.Reserved = execaudit.ReservePrefix })
+		c := start(t, func(o *apiserver.Options) { o.Reserved = execaudit.ReservedPrefix })
 		status := c.refusal(t, session{query: "env=KUBERNETES_SERVICE_HOST%3Dx"}, "env").ErrStatus
 		if status.Code != http.StatusUnprocessableEntity || status.Details.Causes[0].Field != "env[0].name" {
 			t.Errorf("status = %+v", status)

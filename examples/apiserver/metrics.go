@@ -24,7 +24,7 @@ func newMetrics(gate featuregate.MutableVersionedFeatureGate) *metrics {
 		Name: execapi.InjectedMetric,
 		Help: "Exec requests by what became of their audit ID.",
 	}, []string{execapi.ResultLabel})}
-	for _, result := range []execapi.Result{execapi.Injected, execapi.Placeholder, execapi.Skipped} {
+	for _, result := range []execapi.Result{execapi.ResultInjected, execapi.ResultPlaceholder, execapi.ResultSkipped} {
 		m.injected.WithLabelValues(string(result)) // shown from the start, at zero
 	}
 	enabled := prometheus.NewGaugeVec(prometheus.GaugeOpts{

@@ -22,7 +22,7 @@ func correct(container, request []string, tty bool) ([]string, error) {
 	if tty {
 		container = append(slices.Clone(container), "TERM=xterm")
 	}
-	env, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: container}, envprecedence.Linux)
+	env, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: container}, envprecedence.PlatformLinux)
 	return env, err
 }
 
@@ -146,7 +146,7 @@ func leaksIntoNext() environ {
 	return func(container, request []string, tty bool) ([]string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		env, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: append(slices.Clone(kept), container...)}, envprecedence.Linux)
+		env, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: request, Container: append(slices.Clone(kept), container...)}, envprecedence.PlatformLinux)
 		kept = append(kept, request...)
 		return env, err
 	}

@@ -150,9 +150,9 @@ func (c Config) minor() int {
 
 func (c Config) reserved() execaudit.Reserved {
 	if c.ReserveKubernetesPrefix {
-		return execaudit.ReservePrefix
+		return execaudit.ReservedPrefix
 	}
-	return execaudit.ReserveList
+	return execaudit.ReservedList
 }
 
 func (c Config) pullPolicy() (pulled.Policy, error) {

@@ -37,7 +37,7 @@ func containerEnv(b *sandbox, config *runtimeapi.ContainerConfig, i image.Image)
 		all = append(all, terminal)
 	}
 	all = append(append(all, i.Config.Env...), pod...)
-	env, _, err := envprecedence.Merge(envprecedence.Tiers{Container: all}, envprecedence.Linux)
+	env, _, err := envprecedence.Merge(envprecedence.Tiers{Container: all}, envprecedence.PlatformLinux)
 	return env, err
 }
 
@@ -54,8 +54,8 @@ func newEnvironment(config Config, container []string) *environment {
 			return config.Environ(container, request, tty)
 		}}
 	}
-	plain, _ := envprecedence.Prepare(container, envprecedence.Linux)
-	withTTY, _ := envprecedence.Prepare(append(container[:len(container):len(container)], terminal), envprecedence.Linux)
+	plain, _ := envprecedence.Prepare(container, envprecedence.PlatformLinux)
+	withTTY, _ := envprecedence.Prepare(append(container[:len(container):len(container)], terminal), envprecedence.PlatformLinux)
 	return &environment{func(request []string, tty bool) ([]string, error) {
 		if tty {
 			return withTTY.Merge(nil, request)

@@ -70,27 +70,27 @@ func TestInject(t *testing.T) {
 	}{
 		{
 			"EXA-10 EXA-15 both gates on, no PodExecOptions.Env at all", bothGates, base, nil, id,
-			base + "&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.Injected,
+			base + "&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.ResultInjected,
 		},
-		{"EXA-10 the ID is escaped", bothGates, base, nil, "a b&c=%", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Da+b%26c%3D%25", apiserver.Injected},
+		{"EXA-10 the ID is escaped", bothGates, base, nil, "a b&c=%", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Da+b%26c%3D%25", apiserver.ResultInjected},
 		{
 			"EXA-10 odd parameters stay as they are", bothGates, "https://n/exec?&z=%zz;x&a&a=&env=A=1&&#f", nil, "i",
-			"https://n/exec?&z=%zz;x&a&a=&env=A=1&&&env=KUBERNETES_EXEC_AUDIT_ID%3Di#f", apiserver.Injected,
+			"https://n/exec?&z=%zz;x&a&a=&env=A=1&&&env=KUBERNETES_EXEC_AUDIT_ID%3Di#f", apiserver.ResultInjected,
 		},
-		{"EXA-10 no query before", bothGates, "https://n/exec", nil, "i", "https://n/exec?env=KUBERNETES_EXEC_AUDIT_ID%3Di", apiserver.Injected},
-		{"EXA-11 no ID", bothGates, base, nil, "", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
-		{"EXA-11 an ID that no environment can carry", bothGates, base, nil, "a\x00", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
-		{"an ID that is not UTF-8", bothGates, base, nil, "\xff", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
-		{"an ID of over 1 KiB", bothGates, base, nil, strings.Repeat("x", 1025), base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.Placeholder},
-		{"EXA-12 ExecRequestID off", requestIDOff, base, nil, id, base, apiserver.Skipped},
-		{"EXA-12 ExecRequestID off, with Env", requestIDOff, base, caller, id, base + "&env=B%3Dx+y%26z%3D1&env=A%3D", apiserver.Skipped},
+		{"EXA-10 no query before", bothGates, "https://n/exec", nil, "i", "https://n/exec?env=KUBERNETES_EXEC_AUDIT_ID%3Di", apiserver.ResultInjected},
+		{"EXA-11 no ID", bothGates, base, nil, "", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.ResultPlaceholder},
+		{"EXA-11 an ID that no environment can carry", bothGates, base, nil, "a\x00", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.ResultPlaceholder},
+		{"an ID that is not UTF-8", bothGates, base, nil, "\xff", base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.ResultPlaceholder},
+		{"an ID of over 1 KiB", bothGates, base, nil, strings.Repeat("x", 1025), base + "&env=KUBERNETES_EXEC_AUDIT_ID%3Dunknown", apiserver.ResultPlaceholder},
+		{"EXA-12 ExecRequestID off", requestIDOff, base, nil, id, base, apiserver.ResultSkipped},
+		{"EXA-12 ExecRequestID off, with Env", requestIDOff, base, caller, id, base + "&env=B%3Dx+y%26z%3D1&env=A%3D", apiserver.ResultSkipped},
 		{
 			"EXA-14 the caller's entries first", bothGates, base, caller, id,
-			base + "&env=B%3Dx+y%26z%3D1&env=A%3D&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.Injected,
+			base + "&env=B%3Dx+y%26z%3D1&env=A%3D&env=KUBERNETES_EXEC_AUDIT_ID%3D" + id, apiserver.ResultInjected,
 		},
-		{"EXA-12 both off", execaudit.Gates{}, base, nil, id, base, apiserver.Skipped},
-		{"EXA-29 ExecEnvVar off drops Env here too", execaudit.Gates{}, base, caller, id, base, apiserver.Skipped},
-		{"EXA-1 ExecRequestID alone has no effect", requestIDAlone, base, caller, id, base, apiserver.Skipped},
+		{"EXA-12 both off", execaudit.Gates{}, base, nil, id, base, apiserver.ResultSkipped},
+		{"EXA-29 ExecEnvVar off drops Env here too", execaudit.Gates{}, base, caller, id, base, apiserver.ResultSkipped},
+		{"EXA-1 ExecRequestID alone has no effect", requestIDAlone, base, caller, id, base, apiserver.ResultSkipped},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestDecodeAndValidate(t *testing.T) {
 		if got, faults := on.Validate(envs); len(got) != 1 || faults != nil {
 			t.Errorf("list: Validate = %v, %v", got, faults)
 		}
-		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
+		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservedPrefix}
 		if got, faults := prefix.Validate(envs); got != nil || len(execaudit.FaultsOf(faults)) != 1 {
 			t.Errorf("prefix: Validate = %v, %v", got, faults)
 		}
@@ -223,7 +223,7 @@ func TestFaultsTogether(t *testing.T) {
 		}
 	})
 	t.Run("EXA-35 the option's names are reported too", func(t *testing.T) {
-		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservePrefix}
+		prefix := apiserver.Exec{Gates: on.Gates, Reserved: execaudit.ReservedPrefix}
 		if _, err := prefix.Decode("env=A&env=KUBERNETES_X%3D1"); len(execaudit.FaultsOf(err)) != 2 || apiserver.ErrorList(err, nil)[1].Field != "env[1].name" {
 			t.Errorf("Decode = %v, want two faults", err)
 		}
@@ -279,14 +279,14 @@ func TestWithAuditIDCheck(t *testing.T) {
 		ids     []string
 		keeps   bool
 	}{
-		{"EXA-26 a good one stays", apiserver.CheckClientIDs, []string{"f4a3b2c1-5d6e"}, true},
-		{"EXA-26 64 characters stay", apiserver.CheckClientIDs, []string{strings.Repeat("x", 64)}, true},
-		{"EXA-26 65 go", apiserver.CheckClientIDs, []string{strings.Repeat("x", 65)}, false},
-		{"EXA-26 another character goes", apiserver.CheckClientIDs, []string{"a/b"}, false},
-		{"EXA-26 an empty one goes", apiserver.CheckClientIDs, []string{""}, false},
-		{"EXA-26 two go, since readers disagree", apiserver.CheckClientIDs, []string{"a", "b"}, false},
-		{"EXA-26 EXA-11 the placeholder goes, since it is no ID", apiserver.CheckClientIDs, []string{"unknown"}, false},
-		{"EXA-26 all are ignored by option", apiserver.IgnoreClientIDs, []string{"good"}, false},
+		{"EXA-26 a good one stays", apiserver.ClientIDsCheck, []string{"f4a3b2c1-5d6e"}, true},
+		{"EXA-26 64 characters stay", apiserver.ClientIDsCheck, []string{strings.Repeat("x", 64)}, true},
+		{"EXA-26 65 go", apiserver.ClientIDsCheck, []string{strings.Repeat("x", 65)}, false},
+		{"EXA-26 another character goes", apiserver.ClientIDsCheck, []string{"a/b"}, false},
+		{"EXA-26 an empty one goes", apiserver.ClientIDsCheck, []string{""}, false},
+		{"EXA-26 two go, since readers disagree", apiserver.ClientIDsCheck, []string{"a", "b"}, false},
+		{"EXA-26 EXA-11 the placeholder goes, since it is no ID", apiserver.ClientIDsCheck, []string{"unknown"}, false},
+		{"EXA-26 all are ignored by option", apiserver.ClientIDsIgnore, []string{"good"}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -313,7 +313,7 @@ func TestWithAuditIDCheck(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		called := false
 		next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true })
-		apiserver.WithAuditIDCheck(next, apiserver.IgnoreClientIDs).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		apiserver.WithAuditIDCheck(next, apiserver.ClientIDsIgnore).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 		if !called {
 			t.Error("the next handler was not called")
 		}
@@ -340,7 +340,7 @@ func TestCheckProxied(t *testing.T) {
 	}
 	for _, path := range refused {
 		t.Run("EXA-25 refused on "+path, func(t *testing.T) {
-			faults := apiserver.CheckProxied(mustParse(t, path+forged), execaudit.ReserveList)
+			faults := apiserver.CheckProxied(mustParse(t, path+forged), execaudit.ReservedList)
 			want := "env[0].name: Forbidden: KUBERNETES_EXEC_AUDIT_ID is reserved by the API server"
 			if faults == nil || faults.Error() != want {
 				t.Errorf("CheckProxied = %v, want %s", faults, want)
@@ -360,7 +360,7 @@ func TestCheckProxied(t *testing.T) {
 	}
 	for _, path := range passed {
 		t.Run("not looked at or clean: "+path, func(t *testing.T) {
-			if faults := apiserver.CheckProxied(mustParse(t, path), execaudit.ReserveList); faults != nil {
+			if faults := apiserver.CheckProxied(mustParse(t, path), execaudit.ReservedList); faults != nil {
 				t.Errorf("CheckProxied = %v, want nil", faults)
 			}
 		})
@@ -373,7 +373,7 @@ func TestWithProxyCheck(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 	}
-	handler := apiserver.WithProxyCheck(next, execaudit.ReservePrefix, refuse)
+	handler := apiserver.WithProxyCheck(next, execaudit.ReservedPrefix, refuse)
 	serve := func(target string) *httptest.ResponseRecorder {
 		reached = false
 		w := httptest.NewRecorder()

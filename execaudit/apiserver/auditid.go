@@ -10,13 +10,13 @@ import (
 type ClientIDs int
 
 const (
-	// CheckClientIDs keeps one that execaudit.CheckAuditID accepts and removes
+	// ClientIDsCheck keeps one that execaudit.CheckAuditID accepts and removes
 	// every other. It is the zero value.
-	CheckClientIDs ClientIDs = iota
-	// IgnoreClientIDs removes all of them, so that no client can reuse the ID
+	ClientIDsCheck ClientIDs = iota
+	// ClientIDsIgnore removes all of them, so that no client can reuse the ID
 	// of another's session. Aggregated API servers then no longer share an ID
 	// with the server in front of them.
-	IgnoreClientIDs
+	ClientIDsIgnore
 )
 
 // WithAuditIDCheck returns a handler that hands requests to next without an
@@ -37,7 +37,7 @@ func WithAuditIDCheck(next http.Handler, clients ClientIDs) http.Handler {
 }
 
 func keeps(clients ClientIDs, ids []string) bool {
-	return clients == CheckClientIDs && len(ids) == 1 && ids[0] != execaudit.PlaceholderAuditID && execaudit.CheckAuditID(ids[0]) == nil
+	return clients == ClientIDsCheck && len(ids) == 1 && ids[0] != execaudit.PlaceholderAuditID && execaudit.CheckAuditID(ids[0]) == nil
 }
 
 func withoutAuditID(r *http.Request) *http.Request {

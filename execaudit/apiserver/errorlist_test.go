@@ -26,7 +26,7 @@ func TestErrorList(t *testing.T) {
 			if rapid.IntRange(0, 9).Draw(t, "many") == 0 {
 				envs = append(envs, make([]env, 300)...)
 			}
-			err := execaudit.Validate(envs, execaudit.ReservePrefix)
+			err := execaudit.Validate(envs, execaudit.ReservedPrefix)
 			list := apiserver.ErrorList(err, nil)
 			faults := execaudit.FaultsOf(err)
 			if len(list) != len(faults) {
@@ -48,7 +48,7 @@ func TestErrorList(t *testing.T) {
 		}
 	})
 	t.Run("EXA-9 a path of the caller's", func(t *testing.T) {
-		list := apiserver.ErrorList(fmt.Errorf("refused: %w", execaudit.Validate([]env{{}}, execaudit.ReserveList)), field.NewPath("options", "env"))
+		list := apiserver.ErrorList(fmt.Errorf("refused: %w", execaudit.Validate([]env{{}}, execaudit.ReservedList)), field.NewPath("options", "env"))
 		if len(list) != 1 || list[0].Error() != "options.env[0].name: Required value" {
 			t.Errorf("ErrorList = %v", list)
 		}

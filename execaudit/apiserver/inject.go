@@ -43,14 +43,14 @@ func (e Exec) Inject(u *url.URL, envs []envprecedence.Entry, auditID string) (*u
 
 func (e Exec) entries(envs []envprecedence.Entry, auditID string) ([]envprecedence.Entry, Result) {
 	if !e.Gates.ExecEnvVar {
-		return nil, Skipped
+		return nil, ResultSkipped
 	}
 	if !e.Gates.InjectsAuditID() {
-		return envs, Skipped
+		return envs, ResultSkipped
 	}
-	result := Injected
+	result := ResultInjected
 	if !carriable(auditID) {
-		auditID, result = execaudit.PlaceholderAuditID, Placeholder
+		auditID, result = execaudit.PlaceholderAuditID, ResultPlaceholder
 	}
 	sent := make([]envprecedence.Entry, 0, len(envs)+1)
 	sent = append(sent, envs...)

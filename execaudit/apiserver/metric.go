@@ -14,12 +14,12 @@ type Result string
 
 // The results.
 const (
-	// Injected: the request's own audit ID was appended.
-	Injected Result = "injected"
-	// Placeholder: execaudit.PlaceholderAuditID was appended.
-	Placeholder Result = "placeholder"
-	// Skipped: a gate is off, nothing was appended.
-	Skipped Result = "skipped"
+	// ResultInjected: the request's own audit ID was appended.
+	ResultInjected Result = "injected"
+	// ResultPlaceholder: execaudit.PlaceholderAuditID was appended.
+	ResultPlaceholder Result = "placeholder"
+	// ResultSkipped: a gate is off, nothing was appended.
+	ResultSkipped Result = "skipped"
 )
 
 // Recorder counts. Implementations are safe for concurrent use.

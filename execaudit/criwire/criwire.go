@@ -4,7 +4,6 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
-	"github.com/lanyard-dev/lanyard/execaudit/criwire/internal/envfield"
 )
 
 // Bounds of what Write and Read take. They are far above the API's, since other
@@ -12,24 +11,9 @@ import (
 // 16 MiB message.
 const (
 	// MaxEntries is the most entries in one request.
-	MaxEntries = envfield.MaxEntries
+	MaxEntries = 4096
 	// MaxBytes is the most bytes over all keys and values.
-	MaxBytes = envfield.MaxBytes
-)
-
-// Errors that those of Write and Read unwrap to. Each names the position or the
-// number, never a value.
-var (
-	// ErrMalformed: an entry in field 7 is not a KeyValue message, or the unknown
-	// fields of the request do not parse.
-	ErrMalformed = envfield.ErrMalformed
-	// ErrTooMuch: over MaxEntries or MaxBytes.
-	ErrTooMuch = envfield.ErrTooMuch
-	// ErrNotCarriable: an entry has a key that is not UTF-8, which protobuf's string
-	// forbids.
-	ErrNotCarriable = envfield.ErrNotCarriable
-	// ErrFieldTaken: this cri-api has a field 7 that is not repeated KeyValue.
-	ErrFieldTaken = envfield.ErrFieldTaken
+	MaxBytes = 1 << 20 // 1 MiB
 )
 
 // Write puts envs into req, in order, in place of what field 7 held; other
@@ -42,7 +26,7 @@ var (
 //
 // Source: KEP-6035, CRI Primitive.
 func Write(req *runtimeapi.ExecRequest, envs []envprecedence.Entry) error {
-	return envfield.Write(req.ProtoReflect(), envs)
+	return writeMessage(req.ProtoReflect(), envs)
 }
 
 // Read returns the entries in field 7 of req, in order, duplicates kept; nil
@@ -54,5 +38,5 @@ func Write(req *runtimeapi.ExecRequest, envs []envprecedence.Entry) error {
 //
 // Source: KEP-6035, CRI Primitive.
 func Read(req *runtimeapi.ExecRequest) ([]envprecedence.Entry, error) {
-	return envfield.Read(req.ProtoReflect())
+	return readMessage(req.ProtoReflect())
 }

@@ -99,7 +99,7 @@ func TestRead(t *testing.T) {
 func TestTrust(t *testing.T) {
 	const query = "env=A%3D1&env=" + auditID + "%3Dhunter2&env=KUBERNETES_X%3D1"
 	t.Run("EXA-25 refused from anybody else, by position and name", func(t *testing.T) {
-		for _, reserved := range []execaudit.Reserved{execaudit.ReserveList, execaudit.ReservePrefix} {
+		for _, reserved := range []execaudit.Reserved{execaudit.ReservedList, execaudit.ReservedPrefix} {
 			strict := exec
 			strict.Reserved = reserved
 			got, err := strict.Read(query, other)
@@ -162,7 +162,7 @@ func TestResolve(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got := kubelet.Resolve(parse(t, c.own), parse(t, c.query), execaudit.ReserveList)
+			got := kubelet.Resolve(parse(t, c.own), parse(t, c.query), execaudit.ReservedList)
 			if !slices.Equal(environ(got), c.want) {
 				t.Errorf("Resolve = %q, want %q", environ(got), c.want)
 			}
@@ -199,7 +199,7 @@ func TestResolveLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		own, query := entries.Draw(t, "own"), entries.Draw(t, "query")
 		ownBefore, queryBefore := slices.Clone(own), slices.Clone(query)
-		got := kubelet.Resolve(own, query, execaudit.ReservePrefix)
+		got := kubelet.Resolve(own, query, execaudit.ReservedPrefix)
 		seen := map[string]bool{}
 		for _, e := range got {
 			want, found := last(own, e.Name)
@@ -237,7 +237,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		names := map[string]bool{}
-		for _, e := range kubelet.Resolve(nil, envs, execaudit.ReserveList) {
+		for _, e := range kubelet.Resolve(nil, envs, execaudit.ReservedList) {
 			if names[e.Name] {
 				t.Fatalf("Resolve has %q twice", e.Name)
 			}

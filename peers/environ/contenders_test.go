@@ -22,7 +22,7 @@ type merge func(overrides []string) []string
 
 func unprepared(tb testing.TB, base []string) merge {
 	return func(overrides []string) []string {
-		environ, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: overrides, Container: base}, envprecedence.Linux)
+		environ, _, err := envprecedence.Merge(envprecedence.Tiers{Caller: overrides, Container: base}, envprecedence.PlatformLinux)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func unprepared(tb testing.TB, base []string) merge {
 }
 
 func prepared(tb testing.TB, base []string) merge {
-	baseline, _ := envprecedence.Prepare(base, envprecedence.Linux)
+	baseline, _ := envprecedence.Prepare(base, envprecedence.PlatformLinux)
 	return func(overrides []string) []string {
 		environ, err := baseline.Merge(nil, overrides)
 		if err != nil {

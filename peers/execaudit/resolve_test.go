@@ -24,12 +24,12 @@ func TestResolveAgrees(t *testing.T) {
 			apiServer := tier("api server", execaudit.AuditIDName)
 			runtime, container := environ(tier("runtime", "A", "R")), environ(tier("container", "A", "C", "D"))
 
-			sent := kubelet.Resolve(own, append(slices.Clone(caller), apiServer...), execaudit.ReserveList)
-			got, _, errGot := envprecedence.Merge(envprecedence.Tiers{Runtime: runtime, Caller: environ(sent), Container: container}, envprecedence.Linux)
+			sent := kubelet.Resolve(own, append(slices.Clone(caller), apiServer...), execaudit.ReservedList)
+			got, _, errGot := envprecedence.Merge(envprecedence.Tiers{Runtime: runtime, Caller: environ(sent), Container: container}, envprecedence.PlatformLinux)
 			want, _, errWant := envprecedence.Merge(envprecedence.Tiers{
 				Runtime: runtime, Kubelet: environ(own), APIServer: environ(apiServer),
 				Caller: environ(caller), Container: container,
-			}, envprecedence.Linux)
+			}, envprecedence.PlatformLinux)
 			if errGot != nil || errWant != nil || !slices.Equal(got, want) {
 				t.Fatalf("in two steps %q, %v, at once %q, %v", got, errGot, want, errWant)
 			}
@@ -42,7 +42,7 @@ func BenchmarkResolve(b *testing.B) {
 		envs := append(entries(n), envprecedence.NewEntry(execaudit.AuditIDName, "f4a3b2c1-0000-4000-8000-000000000001"))
 		b.Run(fmt.Sprintf("%dentries", n), func(b *testing.B) {
 			measure(b, "floor", func() error { resolved = slices.Clone(envs); return nil })
-			measure(b, "lanyard", func() error { resolved = kubelet.Resolve(nil, envs, execaudit.ReserveList); return nil })
+			measure(b, "lanyard", func() error { resolved = kubelet.Resolve(nil, envs, execaudit.ReservedList); return nil })
 			measure(b, "map", func() error { resolved = lastOfEach(envs); return nil })
 		})
 	}

@@ -37,7 +37,7 @@ func TestNamesAgree(t *testing.T) {
 		path := field.NewPath("env")
 		for _, name := range []string{"", "1A", "A B", "A\n", "A=", "ä"} {
 			want := corevalidation.ValidateEnv([]core.EnvVar{{Name: name}}, path, strict)
-			got := apiserver.ErrorList(execaudit.Validate([]envprecedence.Entry{envprecedence.NewEntry(name, "")}, execaudit.ReserveList), path)
+			got := apiserver.ErrorList(execaudit.Validate([]envprecedence.Entry{envprecedence.NewEntry(name, "")}, execaudit.ReservedList), path)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%q: %v, Kubernetes says %v", name, got, want)
 			}
@@ -78,7 +78,7 @@ func BenchmarkValidate(b *testing.B) {
 		faults := func(list field.ErrorList) error { return list.ToAggregate() }
 		b.Run(fmt.Sprintf("%dentries", n), func(b *testing.B) {
 			measure(b, "floor", func() error { return touch(envs) })
-			measure(b, "lanyard", func() error { return execaudit.Validate(envs, execaudit.ReserveList) })
+			measure(b, "lanyard", func() error { return execaudit.Validate(envs, execaudit.ReservedList) })
 			measure(b, "kubernetes-strict", func() error { return faults(corevalidation.ValidateEnv(theirs, path, strict)) })
 			measure(b, "kubernetes-relaxed", func() error { return faults(corevalidation.ValidateEnv(theirs, path, relaxed)) })
 		})

@@ -24,7 +24,7 @@ func runtimeTools(base, overrides []string) []string {
 }
 
 func prepared(tb testing.TB, base []string) func(overrides []string) []string {
-	baseline, _ := envprecedence.Prepare(base, envprecedence.Linux)
+	baseline, _ := envprecedence.Prepare(base, envprecedence.PlatformLinux)
 	return func(overrides []string) []string {
 		environ, err := baseline.Merge(nil, overrides)
 		if err != nil {
@@ -68,7 +68,7 @@ func BenchmarkRuntimeTools(b *testing.B) {
 			measure(b, "floor", func() { sink = slices.Clone(finished) })
 			measure(b, "lanyard", func() {
 				tiers := envprecedence.Tiers{Caller: overrides, Container: base}
-				if _, _, err := envprecedence.Merge(tiers, envprecedence.Linux); err != nil {
+				if _, _, err := envprecedence.Merge(tiers, envprecedence.PlatformLinux); err != nil {
 					b.Fatal(err)
 				}
 			})

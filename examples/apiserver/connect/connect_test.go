@@ -99,7 +99,7 @@ func TestPlaceholder(t *testing.T) {
 		if got := (<-f.asked).Query()["env"]; !slices.Equal(got, []string{"KUBERNETES_EXEC_AUDIT_ID=unknown"}) {
 			t.Errorf("env = %q", got)
 		}
-		if !slices.Equal(counted, results{execapi.Placeholder}) {
+		if !slices.Equal(counted, results{execapi.ResultPlaceholder}) {
 			t.Errorf("counted %v", counted)
 		}
 	})

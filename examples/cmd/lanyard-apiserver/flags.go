@@ -62,7 +62,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.audiences, "api-audiences", nil, "the server's own audiences; the issuer without")
 	fs.BoolVar(&f.anonymous, "anonymous-auth", false, "let requests without credentials in as system:anonymous")
 	fs.BoolVar(&f.ignoreAuditIDs, "ignore-client-audit-ids", false, "drop every Audit-ID that a client sets")
-	fs.BoolVar(&f.reservePrefix, "reserve-kubernetes-prefix", false, "refuse every environment name of a caller that begins with "+execaudit.ReservedPrefix)
+	fs.BoolVar(&f.reservePrefix, "reserve-kubernetes-prefix", false, "refuse every environment name of a caller that begins with KUBERNETES_")
 	fs.IntVar(&f.minor, "emulated-minor", gates.MaxMinor, "Kubernetes minor version to play; one newer than the default is treated as the default")
 	fs.Var(cliflag.NewMapStringBool(&f.featureGates), "feature-gates", "gates as NAME=BOOL")
 	fs.StringArrayVar(&f.objects, "objects", nil, "YAML file of objects to create at start, repeatable")
@@ -82,10 +82,10 @@ func (f *flags) options() (apiserver.Options, error) {
 		Minor: f.minor, Gates: gate, Audit: f.audit,
 	}
 	if f.ignoreAuditIDs {
-		o.ClientAuditIDs = execapi.IgnoreClientIDs
+		o.ClientAuditIDs = execapi.ClientIDsIgnore
 	}
 	if f.reservePrefix {
-		o.Reserved = execaudit.ReservePrefix
+		o.Reserved = execaudit.ReservedPrefix
 	}
 	var files faults
 	o.Serving = ca.Pair{Cert: files.read("tls-cert-file", f.servingCert), Key: files.read("tls-private-key-file", f.servingKey)}

@@ -26,14 +26,14 @@ func TestFlagsReachTheOptions(t *testing.T) {
 	t.Run("EXA-7 the whole prefix is reserved by a flag, and only by it", func(t *testing.T) {
 		plain, _ := parse(t)
 		wide, _ := parse(t, "--reserve-kubernetes-prefix")
-		if plain.Reserved != execaudit.ReserveList || wide.Reserved != execaudit.ReservePrefix {
+		if plain.Reserved != execaudit.ReservedList || wide.Reserved != execaudit.ReservedPrefix {
 			t.Errorf("Reserved = %v and with the flag %v, want the list and the prefix", plain.Reserved, wide.Reserved)
 		}
 	})
 	t.Run("EXA-26 clients' audit IDs are ignored by a flag, and only by it", func(t *testing.T) {
 		plain, _ := parse(t)
 		strict, _ := parse(t, "--ignore-client-audit-ids")
-		if plain.ClientAuditIDs == execapi.IgnoreClientIDs || strict.ClientAuditIDs != execapi.IgnoreClientIDs {
+		if plain.ClientAuditIDs == execapi.ClientIDsIgnore || strict.ClientAuditIDs != execapi.ClientIDsIgnore {
 			t.Errorf("ClientAuditIDs = %v and with the flag %v", plain.ClientAuditIDs, strict.ClientAuditIDs)
 		}
 	})

@@ -1,10 +1,6 @@
-// Package envfield finds and fills the environment field of an ExecRequest
-// through its descriptor, so that one code serves the cri-api without the field
-// and the one with it.
-package envfield
+package criwire
 
 import (
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -14,30 +10,12 @@ import (
 	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
-const (
-	// Number is the field's number on the wire.
-	Number protowire.Number = 7
-	// MaxEntries is the most entries in one request.
-	MaxEntries = 4096
-	// MaxBytes is the most bytes over all keys and values.
-	MaxBytes = 1 << 20 // 1 MiB
-)
+// fieldNumber is the field's number on the wire.
+const fieldNumber protowire.Number = 7
 
-// Errors that those of this package unwrap to.
-var (
-	// ErrMalformed is for an entry that is not a KeyValue message and for unknown
-	// fields that do not parse.
-	ErrMalformed = errors.New("malformed exec environment")
-	// ErrTooMuch is for more than MaxEntries or MaxBytes.
-	ErrTooMuch = errors.New("exec environment too large")
-	// ErrNotCarriable is for an entry the field cannot carry.
-	ErrNotCarriable = errors.New("entry cannot travel in an ExecRequest")
-	// ErrFieldTaken is for a descriptor with another field 7.
-	ErrFieldTaken = errors.New("field 7 is not repeated KeyValue")
-)
-
-// Write replaces the environment of m.
-func Write(m protoreflect.Message, envs []envprecedence.Entry) error {
+// writeMessage replaces the environment of m, through its descriptor, so that one code serves the cri-api without the field and the
+// one with it.
+func writeMessage(m protoreflect.Message, envs []envprecedence.Entry) error {
 	if err := check(envs); err != nil {
 		return err
 	}
@@ -60,8 +38,8 @@ func Write(m protoreflect.Message, envs []envprecedence.Entry) error {
 	return nil
 }
 
-// Read returns the environment of m.
-func Read(m protoreflect.Message) ([]envprecedence.Entry, error) {
+// readMessage returns the environment of m.
+func readMessage(m protoreflect.Message) ([]envprecedence.Entry, error) {
 	typed, err := find(m.Descriptor())
 	if err != nil {
 		return nil, err

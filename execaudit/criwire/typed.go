@@ -1,4 +1,4 @@
-package envfield
+package criwire
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type typedField struct {
 func find(message protoreflect.MessageDescriptor) (*typedField, error) {
 	list := message.Fields().ByName("envs")
 	if list == nil {
-		list = message.Fields().ByNumber(Number)
+		list = message.Fields().ByNumber(fieldNumber)
 	}
 	if list == nil {
 		return nil, nil

@@ -1,4 +1,4 @@
-package envfield
+package criwire
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 func replace(unknown []byte, envs []envprecedence.Entry) ([]byte, error) {
 	size := len(unknown)
 	for i := range envs {
-		size += protowire.SizeTag(Number) + protowire.SizeBytes(pairSize(&envs[i]))
+		size += protowire.SizeTag(fieldNumber) + protowire.SizeBytes(pairSize(&envs[i]))
 	}
 	replaced := make([]byte, 0, size)
 	for rest := unknown; len(rest) > 0; {
@@ -43,11 +43,11 @@ func replace(unknown []byte, envs []envprecedence.Entry) ([]byte, error) {
 // isOurs wants the wire type too: field 7 of another type is not the
 // environment but a stranger's field, which protobuf keeps.
 func isOurs(number protowire.Number, kind protowire.Type) bool {
-	return number == Number && kind == protowire.BytesType
+	return number == fieldNumber && kind == protowire.BytesType
 }
 
 func appendEntry(b []byte, e *envprecedence.Entry) []byte {
-	b = protowire.AppendTag(b, Number, protowire.BytesType)
+	b = protowire.AppendTag(b, fieldNumber, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(pairSize(e)))
 	b = appendText(b, keyNumber, e.Name)
 	return appendText(b, valueNumber, e.Value.Reveal())

@@ -1,4 +1,4 @@
-package envfield_test
+package criwire_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
-	"github.com/lanyard-dev/lanyard/execaudit/criwire/internal/envfield"
+	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
 // pair and the requests below are what a generator would make of tomorrow's
@@ -85,36 +85,26 @@ func (m *takenByMessages) Reset()         { *m = takenByMessages{} }
 func (m *takenByMessages) String() string { return "" }
 func (*takenByMessages) ProtoMessage()    {}
 
-type env = envprecedence.Entry
-
-// environ returns each entry as NAME=VALUE.
-func environ(envs []env) (all []string) {
-	for _, e := range envs {
-		all = append(all, e.Name+"="+e.Value.Reveal())
-	}
-	return all
-}
-
 func reflected(m protoadapt.MessageV1) proto.Message { return protoadapt.MessageV2Of(m) }
 
 func TestTypedField(t *testing.T) {
 	envs := []env{envprecedence.NewEntry("A", "1"), envprecedence.NewEntry("B", ""), envprecedence.NewEntry("A", "2")}
 	t.Run("EXA-17 the day cri-api has the field, it is used", func(t *testing.T) {
 		m := &merged{ContainerID: "c1"}
-		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil {
+		if err := criwire.WriteMessage(reflected(m).ProtoReflect(), envs); err != nil {
 			t.Fatal(err)
 		}
 		if len(m.Envs) != 3 || m.Envs[0].Key != "A" || string(m.Envs[0].Value) != "1" || m.Envs[1].Key != "B" || len(m.Envs[1].Value) > 0 || m.XXX_unrecognized != nil {
 			t.Errorf("Envs = %+v, unknown %x, want A=1, B=, A=2 in the field", m.Envs, m.XXX_unrecognized)
 		}
-		if got, err := envfield.Read(reflected(m).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
+		if got, err := criwire.ReadMessage(reflected(m).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
 			t.Errorf("Read = %q, %v", environ(got), err)
 		}
 	})
 	t.Run("EXA-17 the bytes are the same with the field and without", func(t *testing.T) {
 		with, without := &merged{}, &unaware{}
 		for _, m := range []proto.Message{reflected(with), reflected(without)} {
-			if err := envfield.Write(m.ProtoReflect(), envs); err != nil {
+			if err := criwire.WriteMessage(m.ProtoReflect(), envs); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -127,67 +117,67 @@ func TestTypedField(t *testing.T) {
 		if err := proto.Unmarshal(a, reflected(fresh)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := envfield.Read(reflected(fresh).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
+		if got, err := criwire.ReadMessage(reflected(fresh).ProtoReflect()); err != nil || !reflect.DeepEqual(got, envs) {
 			t.Errorf("an older peer's Read = %q, %v", environ(got), err)
 		}
 	})
 	t.Run("EXA-17 no entries: the field is empty, the rest stays", func(t *testing.T) {
 		m := &merged{ContainerID: "c1", Envs: []*pair{{Key: "A"}}, XXX_unrecognized: []byte{0x48, 1}}
-		if err := envfield.Write(reflected(m).ProtoReflect(), nil); err != nil || len(m.Envs) != 0 || m.ContainerID != "c1" || len(m.XXX_unrecognized) != 2 {
+		if err := criwire.WriteMessage(reflected(m).ProtoReflect(), nil); err != nil || len(m.Envs) != 0 || m.ContainerID != "c1" || len(m.XXX_unrecognized) != 2 {
 			t.Errorf("%v leaves %+v", err, m)
 		}
-		if got, err := envfield.Read(reflected(m).ProtoReflect()); got != nil || err != nil {
+		if got, err := criwire.ReadMessage(reflected(m).ProtoReflect()); got != nil || err != nil {
 			t.Errorf("Read = %v, %v, want nothing", got, err)
 		}
 	})
 	t.Run("EXA-17 the name was under review, the number counts", func(t *testing.T) {
 		m := &renamed{}
-		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil || len(m.Env) != 3 {
+		if err := criwire.WriteMessage(reflected(m).ProtoReflect(), envs); err != nil || len(m.Env) != 3 {
 			t.Errorf("Write = %v, %d entries", err, len(m.Env))
 		}
 	})
 	t.Run("EXA-17 the KEP's name counts before the number", func(t *testing.T) {
 		m := &renumbered{}
-		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil || len(m.Envs) != 3 {
+		if err := criwire.WriteMessage(reflected(m).ProtoReflect(), envs); err != nil || len(m.Envs) != 3 {
 			t.Errorf("Write = %v, %d entries", err, len(m.Envs))
 		}
 	})
 	t.Run("a value that is no string where values are strings", func(t *testing.T) {
 		m := &older{}
-		if err := envfield.Write(reflected(m).ProtoReflect(), envs); err != nil || len(m.Envs) != 3 || m.Envs[0].Value != "1" {
+		if err := criwire.WriteMessage(reflected(m).ProtoReflect(), envs); err != nil || len(m.Envs) != 3 || m.Envs[0].Value != "1" {
 			t.Fatalf("Write = %v, %v", err, m.Envs)
 		}
-		err := envfield.Write(reflected(m).ProtoReflect(), []env{envprecedence.NewEntry("A", "\xff")})
-		if !errors.Is(err, envfield.ErrNotCarriable) || len(m.Envs) != 3 {
-			t.Errorf("Write = %v, want %v and no change", err, envfield.ErrNotCarriable)
+		err := criwire.WriteMessage(reflected(m).ProtoReflect(), []env{envprecedence.NewEntry("A", "\xff")})
+		if !errors.Is(err, criwire.ErrNotCarriable) || len(m.Envs) != 3 {
+			t.Errorf("Write = %v, want %v and no change", err, criwire.ErrNotCarriable)
 		}
 	})
 	t.Run("a key that is not UTF-8 is refused as without the field", func(t *testing.T) {
 		m := &merged{Envs: []*pair{{Key: "A"}, {Key: "\xff"}}}
-		if got, err := envfield.Read(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrNotCarriable) {
-			t.Errorf("Read = %q, %v, want %v", environ(got), err, envfield.ErrNotCarriable)
+		if got, err := criwire.ReadMessage(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, criwire.ErrNotCarriable) {
+			t.Errorf("Read = %q, %v, want %v", environ(got), err, criwire.ErrNotCarriable)
 		}
 	})
 	for name, m := range map[string]protoadapt.MessageV1{"text": &takenByText{}, "other messages": &takenByMessages{}} {
 		t.Run("field 7 taken by "+name, func(t *testing.T) {
-			if err := envfield.Write(reflected(m).ProtoReflect(), envs); !errors.Is(err, envfield.ErrFieldTaken) {
-				t.Errorf("Write = %v, want %v", err, envfield.ErrFieldTaken)
+			if err := criwire.WriteMessage(reflected(m).ProtoReflect(), envs); !errors.Is(err, criwire.ErrFieldTaken) {
+				t.Errorf("Write = %v, want %v", err, criwire.ErrFieldTaken)
 			}
-			if got, err := envfield.Read(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrFieldTaken) {
-				t.Errorf("Read = %v, %v, want %v", got, err, envfield.ErrFieldTaken)
+			if got, err := criwire.ReadMessage(reflected(m).ProtoReflect()); got != nil || !errors.Is(err, criwire.ErrFieldTaken) {
+				t.Errorf("Read = %v, %v, want %v", got, err, criwire.ErrFieldTaken)
 			}
 		})
 	}
 	t.Run("bounds hold for the typed field too", func(t *testing.T) {
-		many := &merged{Envs: make([]*pair, envfield.MaxEntries+1)}
+		many := &merged{Envs: make([]*pair, criwire.MaxEntries+1)}
 		for i := range many.Envs {
 			many.Envs[i] = &pair{}
 		}
-		if got, err := envfield.Read(reflected(many).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrTooMuch) {
+		if got, err := criwire.ReadMessage(reflected(many).ProtoReflect()); got != nil || !errors.Is(err, criwire.ErrTooMuch) {
 			t.Errorf("Read = %d entries, %v", len(got), err)
 		}
-		large := &merged{Envs: []*pair{{Value: []byte(strings.Repeat("x", envfield.MaxBytes+1))}}}
-		if got, err := envfield.Read(reflected(large).ProtoReflect()); got != nil || !errors.Is(err, envfield.ErrTooMuch) {
+		large := &merged{Envs: []*pair{{Value: []byte(strings.Repeat("x", criwire.MaxBytes+1))}}}
+		if got, err := criwire.ReadMessage(reflected(large).ProtoReflect()); got != nil || !errors.Is(err, criwire.ErrTooMuch) {
 			t.Errorf("Read = %d entries, %v", len(got), err)
 		}
 	})
