@@ -27,7 +27,7 @@ func ExampleValidate() {
 		Name: "my plugin", MatchImages: []string{"*.example.io"}, APIVersion: credprovider.V1beta1, DefaultCacheDuration: credprovider.NewDuration(time.Minute),
 		TokenAttributes: &credprovider.TokenAttributes{CacheType: credprovider.CacheByToken},
 		Origin:          credprovider.Origin{File: "plugins.yaml"},
-	}}}, credprovider.Gates{ServiceAccountTokens: true})
+	}}}, credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true})
 	fmt.Println(err)
 	// Output:
 	// plugins.yaml: providers[0].name: Invalid value: "my plugin": provider name cannot contain spaces

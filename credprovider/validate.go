@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Gates are the feature gates that the rules of a configuration depend on.
+// Gates are the feature gates that the rules of a configuration depend on, by upstream's names. The zero value has all off.
 type Gates struct {
-	// ServiceAccountTokens is KubeletServiceAccountTokenForCredentialProviders.
-	ServiceAccountTokens bool
+	// KubeletServiceAccountTokenForCredentialProviders permits tokenAttributes: KEP-4412.
+	KubeletServiceAccountTokenForCredentialProviders bool
 }
 
 // Validate returns every rule that the configuration breaks, or nil. The error is a [Faults].

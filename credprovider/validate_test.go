@@ -47,7 +47,7 @@ func token(change func(*credprovider.TokenAttributes)) credprovider.Config {
 
 func TestValidate(t *testing.T) {
 	no := false
-	on := credprovider.Gates{ServiceAccountTokens: true}
+	on := credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}
 	cases := []struct {
 		name   string
 		config credprovider.Config
@@ -192,7 +192,7 @@ func TestAnnotationKeys(t *testing.T) {
 		"é": "name part must consist", "a..b/c": "a lowercase RFC 1123 subdomain",
 	} {
 		t.Run("CRP-26 key "+key, func(t *testing.T) {
-			err := credprovider.Validate(token(func(a *credprovider.TokenAttributes) { a.OptionalServiceAccountAnnotationKeys = []string{key} }), credprovider.Gates{ServiceAccountTokens: true})
+			err := credprovider.Validate(token(func(a *credprovider.TokenAttributes) { a.OptionalServiceAccountAnnotationKeys = []string{key} }), credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true})
 			if (wantFault == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), wantFault) {
 				t.Errorf("Validate = %v, want %q", err, wantFault)
 			}

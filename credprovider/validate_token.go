@@ -14,7 +14,7 @@ const (
 // validateTokenAttributes goes on after a closed gate, as upstream does, so that one run shows all there is to mend.
 func validateTokenAttributes(at place, provider Provider, gates Gates) {
 	token := provider.TokenAttributes
-	if !gates.ServiceAccountTokens {
+	if !gates.KubeletServiceAccountTokenForCredentialProviders {
 		at.forbidden("tokenAttributes", "tokenAttributes is not supported when KubeletServiceAccountTokenForCredentialProviders feature gate is disabled")
 	}
 	if token.ServiceAccountTokenAudience == "" {

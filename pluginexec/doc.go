@@ -12,11 +12,12 @@
 // A plugin is somebody else's program. It may hang, flood its output, leave a grandchild that holds the pipe open,
 // print a password on standard error, or not exist. [Run] gives each of these one bound and one typed error:
 //
-//   - [Lookup] turns a command into a path, and tells "not there" ([ErrNotFound]) from "not executable" ([ErrNotExecutable]);
+//   - [Lookup] turns a command into a path, and tells "not there" ([ErrNotFound]) from "not executable"
+//     ([ErrNotExecutable]);
 //   - a run ends at the caller's context ([CancelledError]), at its time limit ([TimeoutError]) or at its output limit
 //     ([OutputTooLargeError]), whichever comes first, and its process group ends with it;
-//   - a process that ends on its own without success is an [ExitError], with exit code, signal and the end of standard error as
-//     fields.
+//   - a process that ends on its own without success is an [ExitError], with exit code, signal and the end of standard
+//     error as fields.
 //
 // Output, arguments, environment and input are types of package redact: a command, a result or an error that is
 // printed, encoded or logged shows "[redacted]" in their place, and Reveal returns the content.

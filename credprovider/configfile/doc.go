@@ -2,7 +2,8 @@
 // strictly, with upstream's hash.
 //
 //	loaded, err := configfile.Load("/etc/kubernetes/credential-providers")
-//	err = credprovider.Validate(loaded.Config, credprovider.Gates{ServiceAccountTokens: true})
+//	gates := credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}
+//	err = credprovider.Validate(loaded.Config, gates)
 //
 // It is apart from its parent because YAML is a dependency that matching and plugins can do without.
 package configfile

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := credprovider.Validate(loaded.Config, credprovider.Gates{ServiceAccountTokens: true}); err != nil {
+		if err := credprovider.Validate(loaded.Config, credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}); err != nil {
 			t.Error(err)
 		}
 		p := loaded.Config.Providers[0]

@@ -33,7 +33,7 @@ func forWorkload(cacheType credprovider.TokenCacheType, required bool) credprovi
 
 func ask(p credprovider.Provider, change func(*explain.Question)) explain.Report {
 	q := explain.Question{
-		Config: credprovider.Config{Providers: []credprovider.Provider{p}}, Gates: credprovider.Gates{ServiceAccountTokens: true}, Image: "reg.io/team/app:1",
+		Config: credprovider.Config{Providers: []credprovider.Provider{p}}, Gates: credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}, Image: "reg.io/team/app:1",
 		Pod:      provider.Pod{Namespace: "ns", Name: "p", ServiceAccount: "sa"},
 		Account:  &credprovider.ServiceAccount{Namespace: "ns", Name: "sa", UID: "u", Annotations: map[string]string{"opt": "1"}},
 		Audience: func(context.Context, credprovider.AccountRef, string) error { return nil },
@@ -68,7 +68,7 @@ func TestStagesThatStop(t *testing.T) {
 		reason   string
 	}{
 		{"CRP-23 a rule is broken", broken, nil, explain.StageConfig, "Unsupported value"},
-		{"CRP-23 the gate is off", required, func(q *explain.Question) { q.Gates.ServiceAccountTokens = false }, explain.StageConfig, "feature gate is disabled"},
+		{"CRP-23 the gate is off", required, func(q *explain.Question) { q.Gates.KubeletServiceAccountTokenForCredentialProviders = false }, explain.StageConfig, "feature gate is disabled"},
 		{"CRP-23 a glob in the path", plain("reg.io/*"), nil, explain.StageImage, "taken as text"},
 		{"CRP-23 other labels", plain("*.reg.io"), nil, explain.StageImage, "3 labels"},
 		{"CRP-23 another port", plain("reg.io:443"), nil, explain.StageImage, `port is "443"`},
@@ -206,7 +206,7 @@ func Example() {
 		TokenAttributes: &credprovider.TokenAttributes{ServiceAccountTokenAudience: "registry.io", CacheType: credprovider.CacheByToken, RequireServiceAccount: &yes},
 	}}}
 	report := explain.Explain(context.Background(), explain.Question{
-		Config: config, Gates: credprovider.Gates{ServiceAccountTokens: true}, Image: "my.registry.io/app:1",
+		Config: config, Gates: credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}, Image: "my.registry.io/app:1",
 	})
 	fmt.Print(report)
 	// Output:

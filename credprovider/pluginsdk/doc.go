@@ -5,7 +5,9 @@
 //			password, err := exchange(ctx, r.ServiceAccountToken.Reveal())
 //			return credprovider.Response{
 //				CacheKeyType: credprovider.KeyRegistry,
-//				Auth:         map[string]credprovider.AuthConfig{"registry.example.io": {Username: "token", Password: redact.New(password)}},
+//				Auth: map[string]credprovider.AuthConfig{
+//					"registry.example.io": {Username: "token", Password: redact.New(password)},
+//				},
 //			}, err
 //		}))
 //	}

@@ -2,7 +2,9 @@
 //
 //	pool, err := provider.Open(configPath, binDir, provider.Options{Accounts: accounts, Tokens: tokens, Gates: gates})
 //	image, err := credprovider.ParseImage("registry.example.io/team/app:1")
-//	credentials, err := pool.Lookup(ctx, image.Repository, provider.Pod{Namespace: "team", Name: "app-1", UID: uid, ServiceAccount: "app"})
+//	credentials, err := pool.Lookup(ctx, image.Repository, provider.Pod{
+//		Namespace: "team", Name: "app-1", UID: uid, ServiceAccount: "app",
+//	})
 //
 // A [Pool] matches the image, fetches the service account, selects its annotations, gets a token, looks into its cache
 // and, when it must, runs the plugin: once for equal requests at one time. Providers that have to run do so side by

@@ -22,7 +22,8 @@ const (
 
 // Options say what a pool works with. The zero value serves providers without tokenAttributes.
 type Options struct {
-	// Gates are the feature gates; with ServiceAccountTokens off a configuration with tokenAttributes is refused.
+	// Gates are the feature gates. With KubeletServiceAccountTokenForCredentialProviders off, a configuration with
+	// tokenAttributes is refused.
 	Gates credprovider.Gates
 	// Accounts finds service accounts; required when a provider has tokenAttributes.
 	Accounts AccountSource

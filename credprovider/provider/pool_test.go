@@ -358,7 +358,7 @@ func TestOpen(t *testing.T) {
 		pool := w.open()
 		w.must(pool, "a.io/x", pod("p", "sa"))
 		off := w.options()
-		off.Gates.ServiceAccountTokens = false
+		off.Gates.KubeletServiceAccountTokenForCredentialProviders = false
 		if _, err := provider.Open(on, w.dir, off); err == nil {
 			t.Error("CRP-3: Open with the gate off and tokenAttributes = nil error")
 		}

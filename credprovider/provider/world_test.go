@@ -128,7 +128,7 @@ func withToken(p *credprovider.Provider, cacheType credprovider.TokenCacheType, 
 
 func (w *world) options() provider.Options {
 	return provider.Options{
-		Gates: credprovider.Gates{ServiceAccountTokens: true}, Accounts: w, Tokens: w, Now: w.Now, Recorder: w,
+		Gates: credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}, Accounts: w, Tokens: w, Now: w.Now, Recorder: w,
 	}
 }
 

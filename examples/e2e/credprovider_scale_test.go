@@ -101,7 +101,7 @@ func newManyPulls(t *testing.T) *manyPulls {
 	use(&paths)
 	m := &manyPulls{pulls: p, events: record.NewFakeRecorder(scalePods), tokens: &mints{TokenSource: puller.Tokens{Client: node}, seen: map[provider.TokenRequest]int{}}}
 	pool, err := provider.Open(paths.ImageCredentialProviderConfig, paths.ImageCredentialProviderBinDir, provider.Options{
-		Gates: credprovider.Gates{ServiceAccountTokens: true}, Accounts: puller.Accounts{Client: node}, Tokens: m.tokens, Recorder: m,
+		Gates: credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}, Accounts: puller.Accounts{Client: node}, Tokens: m.tokens, Recorder: m,
 	})
 	if err != nil {
 		t.Fatal(err)

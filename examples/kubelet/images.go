@@ -43,7 +43,7 @@ func (k *Kubelet) credentialProviders(client kubernetes.Interface, gate featureg
 	recorder := metrics.NewCredentials()
 	meters.Register(recorder.Collectors()...)
 	return provider.Open(k.config.ImageCredentialProviderConfig, k.config.ImageCredentialProviderBinDir, provider.Options{
-		Gates:    credprovider.Gates{ServiceAccountTokens: gate.Enabled(gates.ServiceAccountTokenForPlugins)},
+		Gates:    credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: gate.Enabled(gates.ServiceAccountTokenForPlugins)},
 		Accounts: accounts,
 		Tokens:   puller.Tokens{Client: client},
 		Recorder: recorder,

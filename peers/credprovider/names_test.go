@@ -65,7 +65,7 @@ func TestAnnotationKeys(t *testing.T) {
 			Name: "p", MatchImages: []string{"a.io"}, APIVersion: credprovider.V1, DefaultCacheDuration: credprovider.NewDuration(0),
 			TokenAttributes: &credprovider.TokenAttributes{ServiceAccountTokenAudience: "a", CacheType: credprovider.CacheByToken, RequireServiceAccount: &yes, OptionalServiceAccountAnnotationKeys: []string{key}},
 		}
-		err := credprovider.Validate(credprovider.Config{Providers: []credprovider.Provider{p}}, credprovider.Gates{ServiceAccountTokens: true})
+		err := credprovider.Validate(credprovider.Config{Providers: []credprovider.Provider{p}}, credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true})
 		var ours credprovider.Faults
 		if err != nil {
 			ours = err.(credprovider.Faults)

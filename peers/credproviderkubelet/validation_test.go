@@ -46,7 +46,7 @@ func ourFaults(t *testing.T, file string) []string {
 		t.Fatal(err)
 	}
 	var faults credprovider.Faults
-	errors.As(credprovider.Validate(loaded.Config, credprovider.Gates{ServiceAccountTokens: true}), &faults)
+	errors.As(credprovider.Validate(loaded.Config, credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: true}), &faults)
 	var all []string
 	for _, fault := range faults {
 		plain := *fault

@@ -76,7 +76,7 @@ func (f explainFlags) question() (explain.Question, []string, error) {
 	if err != nil {
 		return explain.Question{}, nil, err
 	}
-	q := explain.Question{Config: loaded.Config, Gates: credprovider.Gates{ServiceAccountTokens: f.tokens}, BinDir: f.binDir}
+	q := explain.Question{Config: loaded.Config, Gates: credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: f.tokens}, BinDir: f.binDir}
 	images := []string{f.image}
 	if f.pod != "" {
 		var pod corev1.Pod

@@ -19,7 +19,7 @@ func validateCommand() *cobra.Command {
 		Short: "Check a configuration file, or a directory of them, by every rule, and warn about patterns",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return validate(cmd, args[0], credprovider.Gates{ServiceAccountTokens: tokens}, binDir)
+			return validate(cmd, args[0], credprovider.Gates{KubeletServiceAccountTokenForCredentialProviders: tokens}, binDir)
 		},
 	}
 	cmd.Flags().BoolVar(&tokens, "service-account-tokens", true, "the gate KubeletServiceAccountTokenForCredentialProviders")

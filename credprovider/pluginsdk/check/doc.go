@@ -1,6 +1,8 @@
 // Package check takes a credential provider plugin, however it was made, through the protocol.
 //
-//	report := check.Run(ctx, "/usr/libexec/credential-providers/my-plugin", check.Options{Image: "registry.example.io/app"})
+//	report := check.Run(ctx, "/usr/libexec/credential-providers/my-plugin", check.Options{
+//		Image: "registry.example.io/app",
+//	})
 //	if !report.OK() { fmt.Print(report) }
 //
 // It runs the plugin about ten times. A plugin that has to reach a service it cannot reach here refuses, which the
