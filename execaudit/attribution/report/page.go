@@ -71,7 +71,7 @@ func (p *Page) Add(a *attribution.Answer) error {
 	}
 	l := LineOf(a)
 	p.data.Events = append(p.data.Events, pageEvent{
-		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: visible(Who(a)), Session: p.session(a, &l),
+		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: visible(named(a)), Session: p.session(a, &l),
 		Kind: l.Event, PID: l.Process.PID, Process: processText(l.Node, a.Event.Process), Parent: processText(l.Node, a.Event.Parent),
 		Command: visible(l.Command),
 	})
@@ -90,7 +90,7 @@ func (p *Page) session(a *attribution.Answer, l *Line) int {
 	if who := a.Session; who != nil {
 		*s = lane(who, name(who), true)
 	} else if who := a.Claimed; who != nil && !s.Fact && who.AuditID == a.AuditID {
-		*s = lane(who, Who(a), false)
+		*s = lane(who, named(a), false)
 	}
 	return i
 }

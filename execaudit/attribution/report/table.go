@@ -36,7 +36,7 @@ func (t *Table) Add(a *attribution.Answer) error {
 	if a.Verdict != attribution.VerdictCorroborated {
 		command += "  # " + string(a.Reason)
 	}
-	_, err := fmt.Fprintf(t.w, tableFormat, l.Time.UTC().Format("2006-01-02 15:04:05.000"), l.Verdict, visible(Who(a)),
+	_, err := fmt.Fprintf(t.w, tableFormat, l.Time.UTC().Format("2006-01-02 15:04:05.000"), l.Verdict, visible(named(a)),
 		visible(place(a, &l)), strconv.Itoa(l.Process.PID), l.Event, visible(command))
 	return err
 }
@@ -55,9 +55,9 @@ func (t *Table) Close() error {
 	return nil
 }
 
-// Who returns how an answer names its user: "alice", "bob (by alice)" for one impersonated, "(alice?)" for a claim,
+// named returns how an answer names its user: "alice", "bob (by alice)" for one impersonated, "(alice?)" for a claim,
 // "-" for none.
-func Who(a *attribution.Answer) string {
+func named(a *attribution.Answer) string {
 	switch {
 	case a.Session != nil:
 		return name(a.Session)
