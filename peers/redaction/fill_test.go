@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // maxDepth bounds how deep values are nested, since types may hold themselves.
@@ -37,7 +39,14 @@ func (f *filler) fill(v reflect.Value, field string) {
 		return
 	}
 	defer func() { f.depth-- }()
-	if v.Type() == reflect.TypeFor[time.Time]() {
+	switch v.Type() {
+	case reflect.TypeFor[time.Time]():
+		return
+	case reflect.TypeFor[redact.Text]():
+		v.Set(reflect.ValueOf(redact.New(f.marker(field))))
+		return
+	case reflect.TypeFor[redact.Bytes]():
+		v.Set(reflect.ValueOf(redact.NewBytes([]byte(f.marker(field)))))
 		return
 	}
 	switch v.Kind() {

@@ -89,3 +89,5 @@ replace github.com/lanyard-dev/lanyard/execcredential => ../../execcredential
 replace github.com/lanyard-dev/lanyard/execcredential/restconfig => ../../execcredential/restconfig
 
 replace github.com/lanyard-dev/lanyard/criconformance => ../../criconformance
+
+replace github.com/lanyard-dev/lanyard/redact => ../../redact

@@ -11,6 +11,17 @@ import (
 	"strings"
 )
 
+// exportedType is a type of a published module.
+type exportedType struct {
+	reflect.Type
+	// bury puts a value into an unexported field, where fmt calls no method.
+	bury func(value any) any
+}
+
+func of[T any]() exportedType {
+	return exportedType{reflect.TypeFor[T](), func(value any) any { return struct{ field T }{value.(T)} }}
+}
+
 var verbs = []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%t", "%x", "%X"}
 
 // shapes returns the value alone and inside what people print: a pointer, a slice, a map, a struct.
