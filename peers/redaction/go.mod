@@ -5,7 +5,11 @@ go 1.26.0
 require golang.org/x/tools v0.51.0
 
 require (
-	github.com/lanyard-dev/lanyard/redact v0.1.0
+	github.com/lanyard-dev/lanyard/internal/flight v0.1.0 // indirect
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0 // indirect
+)
+
+require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/docker/cli v29.7.2+incompatible // indirect
 	github.com/docker/docker-credential-helpers v0.9.3 // indirect
@@ -15,6 +19,7 @@ require (
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
@@ -58,9 +63,9 @@ require (
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
-	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz/apiserver v0.1.0
+	github.com/lanyard-dev/lanyard/pluginexec v0.1.0
 	github.com/lanyard-dev/lanyard/supgroups v0.1.0
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
@@ -91,3 +96,7 @@ replace github.com/lanyard-dev/lanyard/execcredential/restconfig => ../../execcr
 replace github.com/lanyard-dev/lanyard/criconformance => ../../criconformance
 
 replace github.com/lanyard-dev/lanyard/redact => ../../redact
+
+replace github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
+
+replace github.com/lanyard-dev/lanyard/internal/terminal => ../../internal/terminal
