@@ -90,6 +90,9 @@ func TestJournal(t *testing.T) {
 		}
 		for _, r := range readJournal(t, filepath.Join(config.Root, "exec-journal.jsonl")) {
 			if r.Kind == journal.KindStart {
+				if r.SessionID == 0 {
+					t.Skip("the kernel lets the low-level runtime set no login UID")
+				}
 				if marks[r.SessionID] {
 					t.Errorf("two sessions have the mark %d", r.SessionID)
 				}
@@ -98,9 +101,6 @@ func TestJournal(t *testing.T) {
 			if r.Kind == journal.KindEnd && !marks[r.SessionID] {
 				t.Errorf("the end of a session has the mark %d, none of %v", r.SessionID, marks)
 			}
-		}
-		if marks[0] {
-			t.Skip("the kernel lets the low-level runtime set no login UID")
 		}
 		if got := of("one")[1].SessionID; marks[got] {
 			t.Errorf("a process that nobody marked has the mark %d of another", got)
