@@ -90,7 +90,7 @@ $(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
 
 parts: $(STAMPS) debian commands
 
-# Debian's packages: chromium opens the HTML report, jq joins logs beside us in make bench. Where they cannot be had, what
+# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench. Where they cannot be had, what
 # needs them says so.
 debian:
 	@for package in chromium jq; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \

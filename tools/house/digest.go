@@ -48,7 +48,7 @@ func (h *House) digestInto(m Module, seen map[string]bool, add func(string)) err
 }
 
 // eachFile calls f for every regular file of m that is not Markdown, in the order
-// of their names; folders that hold a module of their own are left out.
+// of their names; directories with a module of their own are left out.
 func (h *House) eachFile(m Module, f func(rel, path string) error) error {
 	root := filepath.Join(h.Root, m.Dir)
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -1,4 +1,4 @@
-// Package house reads the list of modules that the repository holds.
+// Package house reads the list of the modules in the repository.
 package house
 
 import (
@@ -58,7 +58,7 @@ type House struct {
 	Modules []Module // in the order of the list, every one with a go.mod
 }
 
-// Open reads the list of the checkout that holds dir, looking upwards.
+// Open reads the list of the checkout that contains dir, looking upwards.
 func Open(dir string) (*House, error) {
 	root, err := findRoot(dir)
 	if err != nil {
@@ -99,9 +99,9 @@ func findRoot(dir string) (string, error) {
 	}
 }
 
-// ParseList reads lines of folder, version and kind; "#" starts a comment.
+// ParseList reads lines of directory, version and kind; "#" starts a comment.
 // A line of another shape, a version that is not semantic, an unknown kind and a
-// folder that comes twice are errors that name the line.
+// duplicate directory are errors that name the line.
 func ParseList(text string) ([]Module, error) {
 	var modules []Module
 	seen := map[string]bool{}
@@ -112,7 +112,7 @@ func ParseList(text string) ([]Module, error) {
 			continue
 		}
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("line %d: %d fields, want folder, version and kind", i+1, len(fields))
+			return nil, fmt.Errorf("line %d: %d fields, want directory, version and kind", i+1, len(fields))
 		}
 		m := Module{Dir: fields[0], Version: fields[1], Kind: Kind(fields[2])}
 		switch {
@@ -121,7 +121,7 @@ func ParseList(text string) ([]Module, error) {
 		case !m.Kind.known():
 			return nil, fmt.Errorf("line %d: unknown kind %q", i+1, m.Kind)
 		case seen[m.Dir]:
-			return nil, fmt.Errorf("line %d: %s comes twice", i+1, m.Dir)
+			return nil, fmt.Errorf("line %d: duplicate module %s", i+1, m.Dir)
 		}
 		seen[m.Dir] = true
 		modules = append(modules, m)
@@ -153,7 +153,7 @@ func (h *House) Everyday() []Module {
 	return h.Select(Library, Tool, Examples, Peers, Tools)
 }
 
-// Module returns the module in the folder dir.
+// Module returns the module in the directory dir.
 func (h *House) Module(dir string) (Module, error) {
 	for _, m := range h.Modules {
 		if m.Dir == strings.Trim(dir, "/") {

@@ -19,7 +19,7 @@ func TestParseList(t *testing.T) {
 		"a v0.1.0":                                "fields",
 		"a 1.0 library":                           "semantic",
 		"a v0.1.0 shed":                           "kind",
-		"a v0.1.0 library\na v0.2.0 library":      "twice",
+		"a v0.1.0 library\na v0.2.0 library":      "duplicate",
 		"a v0.1.0 library\nb v0.1.0 library  x y": "fields",
 	} {
 		if _, err := house.ParseList(text); err == nil || !strings.Contains(err.Error(), rule) || !strings.Contains(err.Error(), "line") {

@@ -9,8 +9,8 @@ import (
 )
 
 // arrows are the siblings that a published module may import, tests excluded
-// (docs/design.md). A module may also import the modules in whose directory it lies; a command the modules
-// beside it too, and what every command may.
+// (docs/design.md). A module may also import the modules in whose directory it is nested, and a command
+// those of its family and ofCommands.
 var arrows = map[string][]string{
 	"redact":                {},
 	"internal/flight":       {},
@@ -57,7 +57,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// related reports whether the module lies in the directory of the sibling, or is a
+// related reports whether the module is nested in the directory of the sibling, or is a
 // command of the sibling's family.
 func related(m house.Module, sibling string) bool {
 	if strings.HasPrefix(m.Dir, sibling+"/") {

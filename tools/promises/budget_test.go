@@ -96,7 +96,7 @@ func TestRequirementsOfLibraries(t *testing.T) {
 }
 
 // own returns the packages of the pattern that belong to the module itself: the go
-// command also finds those of modules nested in its folder.
+// command also finds those of modules nested in its directory.
 func own(t *testing.T, h *house.House, m house.Module, pattern string) []string {
 	t.Helper()
 	return goLines(t, h, ".", "list", "-f", `{{if eq .Module.Path "`+m.Path()+`"}}{{.ImportPath}}{{end}}`, house.Prefix+"/"+pattern)

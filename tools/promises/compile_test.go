@@ -13,7 +13,7 @@ import (
 )
 
 // TestCrossCompiles compiles all modules at once for each target, and one by one
-// where that fails, to find whose fault it is.
+// where that fails, to find which do not compile.
 func TestCrossCompiles(t *testing.T) {
 	h := open(t)
 	var todo []house.Module

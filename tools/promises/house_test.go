@@ -1,5 +1,5 @@
-// Package promises_test holds the promises that every module of the repository
-// makes, and checks them of each module in the list.
+// Package promises_test checks the promises that every module of the repository
+// makes, for each module in the list.
 package promises_test
 
 import (

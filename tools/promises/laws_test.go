@@ -110,7 +110,7 @@ func fuzzText(t *testing.T, h *house.House, m house.Module) string {
 }
 
 // testFiles returns the texts of the module's own test files: those of a module nested
-// in its folder prove nothing about it.
+// in its directory prove nothing about it.
 func testFiles(t *testing.T, h *house.House, m house.Module) []string {
 	t.Helper()
 	var out []string

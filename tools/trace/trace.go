@@ -25,15 +25,15 @@ type Requirement struct {
 // ID returns the name by which tests call the requirement.
 func (r Requirement) ID() string { return r.Family + "-" + r.Number }
 
-// Requirements returns the IDs in the tables of the document, in its order. An ID
-// that comes twice is an error.
+// Requirements returns the IDs in the tables of the document, in its order. A
+// duplicate ID is an error.
 func Requirements(document string) ([]Requirement, error) {
 	var out []Requirement
 	seen := map[Requirement]bool{}
 	for _, m := range row.FindAllStringSubmatch(document, -1) {
 		r := Requirement{m[1], m[2]}
 		if seen[r] {
-			return nil, fmt.Errorf("%s comes twice", r.ID())
+			return nil, fmt.Errorf("duplicate %s", r.ID())
 		}
 		seen[r] = true
 		out = append(out, r)

@@ -12,7 +12,7 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// errUsage is returned by a chore whose arguments are off.
+// errUsage is returned by a chore whose arguments are wrong.
 var errUsage = errors.New("wrong arguments")
 
 // chore is one verb of the command.
@@ -61,8 +61,8 @@ func run(args []string) error {
 	return all[args[0]](h, args[1:])
 }
 
-// selected returns the modules in the given folders, or those of the kinds when
-// no folder is given; without kinds every module but the heavy ones.
+// selected returns the modules in the given directories, or those of the kinds when
+// no directory is given; without kinds every module but the heavy ones.
 func selected(h *house.House, dirs []string, kinds ...house.Kind) ([]house.Module, error) {
 	switch {
 	case len(dirs) > 0:
