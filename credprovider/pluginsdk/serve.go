@@ -19,7 +19,7 @@ const MaxRequestBytes = 1 << 20 // 1 MiB
 // The exit codes of a plugin made with this package.
 const (
 	ExitOK = 0
-	// ExitRefused: the handler returned an error.
+	// ExitRefused: the handler returned an error, or the context ended before the request was read.
 	ExitRefused = 1
 	// ExitProtocol: the request is not one of the protocol, or the handler's answer is not.
 	ExitProtocol = 2
@@ -34,6 +34,7 @@ type Handler func(ctx context.Context, request credprovider.Request) (credprovid
 func Main(handler Handler) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process, whatever the handler does
 	return Serve(ctx, handler, os.Stdin, os.Stdout, os.Stderr)
 }
 
@@ -41,10 +42,15 @@ func Main(handler Handler) int {
 // returns an exit code. Nothing is written to out unless it is a whole answer. What goes wrong is one line on problems;
 // should the handler's error hold the token, it is cut out there.
 //
+// The end of ctx ends the reading of a request at once, and leaves its reader behind; after that it is the handler's.
+//
 // Any version of the protocol is served; a handler that does not want one returns an error.
 func Serve(ctx context.Context, handler Handler, in io.Reader, out, problems io.Writer) int {
-	request, err := read(in)
-	if err != nil {
+	request, err := readUntil(ctx, in)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return report(problems, ExitRefused, request, err)
+	case err != nil:
 		return report(problems, ExitProtocol, request, err)
 	}
 	response, err := handler(ctx, request)
@@ -69,6 +75,23 @@ func Serve(ctx context.Context, handler Handler, in io.Reader, out, problems io.
 
 // errTooLarge is the error of a request over MaxRequestBytes.
 var errTooLarge = errors.New("request too large")
+
+// readUntil returns when ctx ends, although a read of standard input cannot be interrupted.
+func readUntil(ctx context.Context, in io.Reader) (credprovider.Request, error) {
+	done := make(chan struct{})
+	var request credprovider.Request
+	var err error
+	go func() {
+		defer close(done)
+		request, err = read(in)
+	}()
+	select {
+	case <-done:
+		return request, err
+	case <-ctx.Done():
+		return credprovider.Request{}, context.Cause(ctx)
+	}
+}
 
 func read(in io.Reader) (credprovider.Request, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxRequestBytes+1))
