@@ -64,7 +64,7 @@ func (s *Server) execInContainer(ctx context.Context, containerID string, cmd []
 	}
 	envs, ok := streaming.FromContext(ctx)
 	if !ok {
-		return errors.New("exec session came around its token")
+		return errors.New("exec session without a known token")
 	}
 	request, err := envprecedence.Environ(envs, 0)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 )
 
 // Write puts envs into req, in order, in place of what field 7 held; other
-// fields, unknown ones included, stay as they are. No entries: field 7 is gone.
+// fields, unknown ones included, stay as they are. Without entries field 7 is removed.
 // Values may be any bytes. envs is not kept. req must not be nil.
 //
 // On an error req is unchanged. The error unwraps to ErrNotCarriable,

@@ -29,7 +29,7 @@ type Pod struct {
 	Namespace, Name, UID string
 }
 
-// Recorder is told of exec sessions whose environment the runtime will not
+// Recorder records exec sessions whose environment the runtime will not
 // inject. Implementations are safe for concurrent use.
 type Recorder interface {
 	// ExecEnvsUnsupported adds one to UnsupportedMetric.
@@ -38,11 +38,11 @@ type Recorder interface {
 	Event(ctx context.Context, pod Pod, message string)
 }
 
-// Options configures a Policy. The zero value is detect-and-warn without a record.
+// Options configures a Policy. The zero value is detect-and-warn and records nothing.
 type Options struct {
 	// RequireSupport is --require-exec-env-support: detect-and-deny.
 	RequireSupport bool
-	// Recorder is told; nil means nobody is.
+	// Recorder counts and sends events; if nil, nothing is recorded.
 	Recorder Recorder
 	// EventInterval is the least time between two events about one pod; 0 means DefaultEventInterval.
 	EventInterval time.Duration
@@ -71,7 +71,7 @@ func New(options Options) *Policy {
 // Admit decides about one exec session that would send envs, what Resolve
 // returned, to a runtime that is supported or not (Supported). Without envs or
 // with support it returns nil and records nothing. Else it counts the session,
-// tells of it in an event unless the pod had one within the interval, and
+// records an event unless the pod had one within the interval, and
 // returns nil, or ErrUnsupported with RequireSupport.
 //
 // Source: KEP-6035, Silent Degradation.

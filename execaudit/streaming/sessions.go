@@ -49,7 +49,7 @@ type Options struct {
 }
 
 // Sessions holds the environments that wait for their streams. It starts no
-// goroutine: what has expired goes when the next Put, stream or Len comes. It is
+// goroutine: the next Put, stream or Len removes what has expired. It is
 // safe for concurrent use. Make one with New.
 type Sessions struct {
 	options Options
