@@ -12,4 +12,5 @@ require (
 replace (
 	github.com/lanyard-dev/lanyard/execaudit/attribution => ../../execaudit/attribution
 	github.com/lanyard-dev/lanyard/execaudit/journal => ../../execaudit/journal
+	github.com/lanyard-dev/lanyard/internal/terminal => ../../internal/terminal
 )

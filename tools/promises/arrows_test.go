@@ -18,7 +18,7 @@ var arrows = map[string][]string{
 	"envprecedence":         {"redact"},
 	"execaudit":             {"envprecedence", "redact"},
 	"execaudit/journal":     {},
-	"execaudit/attribution": {"execaudit/journal", "redact"},
+	"execaudit/attribution": {"execaudit/journal", "redact", "internal/terminal"},
 	"supgroups":             {},
 	"kubeletauthz":          {"internal/flight", "redact"},
 	"kubeletauthz/apiserver": {

@@ -31,7 +31,7 @@ var budgets = map[string]int{
 	"credprovider":              5,
 	"credprovider/pluginsdk":    5,
 	"execcredential/...":        8,
-	"execaudit/attribution/...": 1,
+	"execaudit/attribution/...": 0,
 }
 
 // oldestKubernetes is the line that library modules require: the first whose CRI

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -16,36 +14,4 @@ func visible(text string) string {
 		}
 		return '·'
 	}, text)
-}
-
-// printable returns JSON that means the same and prints as text: encoding/json lets the controls behind ASCII pass, and what turns the
-// direction of text. It may return data itself.
-func printable(data []byte) []byte {
-	var out []byte
-	from := 0
-	for i := 0; i < len(data); {
-		if data[i] < utf8.RuneSelf-1 { // the last of ASCII is a control
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(data[i:])
-		if !unicode.IsPrint(r) {
-			out = appendEscape(append(out, data[from:i]...), r)
-			from = i + size
-		}
-		i += size
-	}
-	if out == nil {
-		return data
-	}
-	return append(out, data[from:]...)
-}
-
-// appendEscape appends a rune as JSON's \uXXXX, or two of them.
-func appendEscape(out []byte, r rune) []byte {
-	for _, unit := range utf16.AppendRune(nil, r) {
-		digits := strconv.FormatUint(0x10000|uint64(unit), 16)
-		out = append(append(out, '\\', 'u'), digits[1:]...)
-	}
-	return out
 }

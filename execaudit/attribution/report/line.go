@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // Line is one answer in JSON. User, Groups and Session are present for the verdict corroborated only; what was merely
@@ -74,7 +75,7 @@ func (j *JSON) Add(a *attribution.Answer) error {
 	if err != nil {
 		return err
 	}
-	_, err = j.w.Write(append(printable(line), '\n'))
+	_, err = j.w.Write(append(terminal.EscapeJSON(line), '\n'))
 	return err
 }
 

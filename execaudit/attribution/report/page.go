@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // MaxPageEvents is how many answers a page shows; more would not stay usable.
@@ -120,7 +121,7 @@ func (p *Page) Close() error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.w.Write(bytes.Replace(page, dataMark, printable(data), 1)); err != nil {
+	if _, err := p.w.Write(bytes.Replace(page, dataMark, terminal.EscapeJSON(data), 1)); err != nil {
 		return err
 	}
 	if p.data.Left > 0 {

@@ -15,5 +15,4 @@ require (
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0 // indirect
 	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
-	k8s.io/apimachinery v0.36.4 // indirect
 )
