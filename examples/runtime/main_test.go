@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -120,7 +121,8 @@ type node struct {
 }
 
 // exec runs the session. Where the runtime may cut a WebSocket short, the program stays a moment after its output, and runs
-// again, and stays longer, until there is some.
+// again, and stays longer, until there is some; and a terminal there has an input that stays open, because without one its
+// output is lost every time on a busy machine.
 func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Session) *runtimetest.Session {
 	t.Helper()
 	for tries := range 20 {
@@ -128,6 +130,11 @@ func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Sessio
 		if n.cuts && s.Protocol == runtimetest.WebSocket {
 			linger := time.Duration(1+tries) * 300 * time.Millisecond
 			try.Cmd = append(cmd("linger", linger.String()), s.Cmd[1:]...)
+			if s.TTY {
+				in, open := io.Pipe()
+				defer open.Close()
+				try.Stdin = in
+			}
 		}
 		err := c.Exec(runtimetest.Context(t), try)
 		if n.cuts && s.Protocol == runtimetest.WebSocket && (err != nil || try.Out.Len() == 0) {

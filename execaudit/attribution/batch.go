@@ -3,6 +3,8 @@ package attribution
 import (
 	"errors"
 	"fmt"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 )
 
 // ErrMalformed is returned by decoders for a line that is not what they read: not a JSON object, cut off, or without
@@ -28,7 +30,14 @@ type Batch struct {
 	Records []Record
 	// Ignored are the lines that told nothing.
 	Ignored Ignored
+
+	// decoding is what the house's decoders keep from line to line. A function, which no formatting looks into: it has
+	// text of lines.
+	decoding func() any
 }
+
+// Users of Batch have no use for this field, and the decoders are packages of their own.
+func init() { texts.Decoding = func(batch any) *func() any { return &batch.(*Batch).decoding } }
 
 // Reset empties the batch. Text that was read stays valid.
 func (b *Batch) Reset() {

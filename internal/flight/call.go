@@ -147,8 +147,8 @@ func (c *Call[K, V]) settle(value V, err error) {
 // giveUp settles a run whose function has not returned.
 func (c *Call[K, V]) giveUp(err error) {
 	var none V
+	c.group.overdue.Add(1) // before the callers hear of it, so that one who looks finds it counted
 	c.settle(none, err)
-	c.group.overdue.Add(1)
 	c.cancel(err)
 }
 

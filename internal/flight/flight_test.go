@@ -415,3 +415,22 @@ func TestClose(t *testing.T) {
 		})
 	})
 }
+
+// TestOverdueIsTold looks the moment a caller is told: whoever bounds the overdue must not find one too few.
+func TestOverdueIsTold(t *testing.T) {
+	t.Run("KAZ-20 a caller that was told of the limit finds the run counted", func(t *testing.T) {
+		for range 2000 {
+			var g group
+			let := make(chan struct{})
+			_, _, err := g.Do(t.Context(), "", flight.Options{Limit: time.Microsecond}, func(*flight.Run) (int, error) {
+				<-let
+				return 0, nil
+			})
+			if n := g.Overdue(); n != 1 {
+				t.Fatalf("Do = %v with %d overdue, want 1", err, n)
+			}
+			close(let)
+			g.Close(flight.ErrAbandoned)
+		}
+	})
+}

@@ -22,7 +22,6 @@ var execText = []byte(`"exec"`)
 // Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	mark := len(b.Audits)
 	seen := false

@@ -26,7 +26,6 @@ const (
 // execve and execveat, KindExit for procexit, else KindActivity.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed

@@ -3,23 +3,19 @@ package journal
 
 import (
 	"math"
-	"sync"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
-var decoders = sync.Pool{New: func() any { return new(journal.Decoder) }}
-
 // Decode appends the record of one line to b.Records. What a journal.Decoder refuses is attribution.ErrMalformed; so
 // is a time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
 func Decode(line []byte, b *attribution.Batch) error {
-	d := decoders.Get().(*journal.Decoder)
-	defer decoders.Put(d)
 	var r journal.Record
-	if d.Decode(line, &r) != nil || !scan.Plausible(r.Time) || r.PID > math.MaxInt32 {
+	if intake.For(b).Journal.Decode(line, &r) != nil || !scan.Plausible(r.Time) || r.PID > math.MaxInt32 {
 		return attribution.ErrMalformed
 	}
 	b.Records = append(b.Records, attribution.Record{

@@ -40,7 +40,6 @@ const Version = 1
 // Decode appends the event of one line to out.Events.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed

@@ -13,7 +13,6 @@ import (
 // Decode appends the line to out.Events as an activity of its process.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed

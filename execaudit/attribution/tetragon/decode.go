@@ -21,7 +21,6 @@ import (
 // was cloned for its image (flag "clone") and its parent has no container.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed

@@ -23,7 +23,6 @@ import (
 // journal.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
-	defer b.Release()
 	c := scan.New(line)
 	if !c.Object() {
 		return attribution.ErrMalformed

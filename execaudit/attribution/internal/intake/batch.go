@@ -2,30 +2,25 @@
 package intake
 
 import (
-	"sync"
-
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/texts"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
-// Batch is the batch that a decoder was given, with a store for the texts in it. The store is shared by the lines that
-// one processor reads, whatever their batches: copies stay valid.
+// Batch is the batch that a decoder was given, with what serves it from line to line: the store for the texts in it, or
+// the decoder of a journal.
 type Batch struct {
 	*attribution.Batch
 	texts.Store
+	Journal journal.Decoder
 }
 
-var unused = sync.Pool{New: func() any { return new(Batch) }}
-
-// For returns a Batch that appends to b. Release ends its use.
+// For returns the Batch that appends to b.
 func For(b *attribution.Batch) *Batch {
-	with := unused.Get().(*Batch)
-	with.Batch = b
-	return with
-}
-
-// Release gives the store back.
-func (b *Batch) Release() {
-	b.Batch = nil
-	unused.Put(b)
+	decoding := texts.Decoding(b)
+	if *decoding == nil {
+		with := &Batch{Batch: b}
+		*decoding = func() any { return with }
+	}
+	return (*decoding)().(*Batch)
 }

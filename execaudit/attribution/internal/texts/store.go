@@ -25,6 +25,10 @@ type Store struct {
 	recent  [64]string // names that were read last; of this block, or they would keep others in memory
 }
 
+// Decoding returns where an attribution.Batch keeps what decoders need from line to line. That package sets it, because
+// it cannot offer the field to its decoders without offering it to everybody.
+var Decoding func(batch any) *func() any
+
 const blockBytes = 32 << 10
 
 // Copy returns a copy of text.
