@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Gates are the feature gates that the rules of a configuration depend on, by upstream's names. The zero value has all off.
+// Gates are the feature gates that the rules of a configuration depend on, by upstream's names. The zero value has all
+// off.
 type Gates struct {
 	// KubeletServiceAccountTokenForCredentialProviders permits tokenAttributes: KEP-4412.
 	KubeletServiceAccountTokenForCredentialProviders bool

@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Baseline is a container's environment, prepared once so that many execs can be merged with it. It never changes and is
-// safe for concurrent use. The zero value is an empty baseline on Linux.
+// Baseline is a container's environment, prepared once so that many execs can be merged with it. It never changes and
+// is safe for concurrent use. The zero value is an empty baseline on Linux.
 type Baseline struct {
 	byName  index
 	environ []string
 }
 
-// Prepare returns the baseline of a container's environ strings, such as the Process.Env of its OCI spec, which it copies.
-// Entries without "=" or without a name are left out and returned in dropped, in order, nil if there is none.
+// Prepare returns the baseline of a container's environ strings, such as the Process.Env of its OCI spec, which it
+// copies. Entries without "=" or without a name are left out and returned in dropped, in order, nil if there is none.
 func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError) {
 	b = &Baseline{
 		byName:  newIndex(p, make([]uint32, slotsFor(len(container)))),
@@ -29,8 +29,9 @@ func Prepare(container []string, p Platform) (b *Baseline, dropped []*EntryError
 }
 
 // Merge returns the environment of an exec as its runtime sees it: the runtime's own entries win over those of
-// ExecRequest.envs, and those over the baseline. Order, duplicates and values are as in the package's function [Merge]; so
-// is the error, of tier [TierRuntime] or [TierRequest]. The result is the caller's own, empty and not nil where there is nothing.
+// ExecRequest.envs, and those over the baseline. Order, duplicates and values are as in the package's function [Merge];
+// so is the error, of tier [TierRuntime] or [TierRequest]. The result is the caller's own, empty and not nil where
+// there is nothing.
 //
 // It allocates the result and nothing else for up to 256 entries, the KEP's maximum of a request, over up to 2,048.
 // Source: KEP-6035, CRI conformance tests.

@@ -7,8 +7,8 @@ import (
 
 // claimAll goes through the entries from the last to the one at start, and each claims its name, so that whoever comes
 // first wins. It blanks those whose name is taken and those that are malformed; it returns the number of blanks and the
-// malformed entries, in order. What the winners shadow in a baseline is noted in below, which may be nil; a name that the baseline
-// has is claimed there, so that the index is searched for the others only.
+// malformed entries, in order. What the winners shadow in a baseline is noted in below, which may be nil; a name that
+// the baseline has is claimed there, so that the index is searched for the others only.
 func (x *index) claimAll(tier Tier, environ []string, start int, below *shadow) (blanks int, malformed []*EntryError) {
 	for i := len(environ) - 1; i >= start; i-- {
 		entry := environ[i]

@@ -10,8 +10,9 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// Entry is one variable: an entry of PodExecOptions.Env or of ExecRequest.envs. It shows as NAME=[redacted] by every verb of
-// fmt, in JSON and other encodings, and in logs; a name that could break or forge a line is quoted, a long one cut.
+// Entry is one variable: an entry of PodExecOptions.Env or of ExecRequest.envs. It shows as NAME=[redacted] by every
+// verb of fmt, in JSON and other encodings, and in logs; a name that could break or forge a line is quoted, a long one
+// cut.
 //
 // Two entries are compared with [Entry.Equal]: == compares the identity of the values, not their content.
 type Entry struct {
@@ -33,20 +34,20 @@ func (e Entry) String() string { return showName(e.Name) + "=" + redact.Mark }
 // Format writes [Entry.String] for every verb and flag.
 func (e Entry) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, e.String()) }
 
-// MarshalText returns [Entry.String], so that encoders of JSON, XML and YAML write it. What has to travel is encoded from
-// Value.Reveal.
+// MarshalText returns [Entry.String], so that encoders of JSON, XML and YAML write it. What has to travel is encoded
+// from Value.Reveal.
 func (e Entry) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
 // LogValue returns [Entry.String] for log/slog.
 func (e Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
-// Environ returns the entries as environ strings, NAME=VALUE, in the same order; nil for no entries. Duplicates stay: they
-// are for [Merge] to resolve.
+// Environ returns the entries as environ strings, NAME=VALUE, in the same order; nil for no entries. Duplicates stay:
+// they are for [Merge] to resolve.
 //
-// It refuses what execve or CRI would refuse, or would take for another variable, and returns every fault at once, joined,
-// each an [*EntryError]: [ErrEmptyName], [ErrEqualsInName], [ErrNUL], [ErrNameNotUTF8], [ErrEntryTooLong] and, once, at
-// the first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and its closing
-// NUL; 0 or less means no limit.
+// It refuses what execve or CRI would refuse, or would take for another variable, and returns every fault at once,
+// joined, each an [*EntryError]: [ErrEmptyName], [ErrEqualsInName], [ErrNUL], [ErrNameNotUTF8], [ErrEntryTooLong] and,
+// once, at the first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and
+// its closing NUL; 0 or less means no limit.
 func Environ(entries []Entry, limit int) ([]string, error) {
 	if err := validateEntries(entries, limit); err != nil {
 		return nil, err
@@ -84,8 +85,9 @@ func (e Entry) size() int { return sizeOf(e.Name, e.Value.Reveal()) }
 func sizeOf(name, value string) int { return len(name) + len("=") + len(value) }
 
 // Parse splits environ strings, NAME=VALUE, at their first "=" and returns the entries in the same order; nil for none.
-// A value may hold "=" and may be empty. It returns every fault at once, joined, each an [*EntryError] of [ErrNoEquals] or
-// [ErrEmptyName]. It is the inverse of [Environ]; the other rules are [Validate]'s. It allocates twice, however many there are.
+// A value may hold "=" and may be empty. It returns every fault at once, joined, each an [*EntryError] of [ErrNoEquals]
+// or [ErrEmptyName]. It is the inverse of [Environ]; the other rules are [Validate]'s. It allocates twice, however many
+// there are.
 func Parse(environ []string) ([]Entry, error) {
 	if len(environ) == 0 {
 		return nil, nil

@@ -63,8 +63,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// wantRule fails unless the second entry breaks the rule and the error shows its name, no value, and no environment came
-// with it.
+// wantRule fails unless the second entry breaks the rule and the error shows its name, no value, and no environment
+// came with it.
 func wantRule(t *testing.T, environ []string, err error, name string, want error) {
 	t.Helper()
 	if want == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/lanyard-dev/lanyard/envprecedence"
 )
 
-// environs draws environ strings whose names often collide, exactly or in case, at every length that hashing treats apart.
+// environs draws environ strings whose names often collide, exactly or in case, at every length that hashing treats
+// apart.
 func environs() *rapid.Generator[[]string] {
 	name := rapid.OneOf(
 		rapid.SampledFrom([]string{"A", "a", "B", "PATH", "Path", "EIGHT_CH", "SIXTEEN_CHARS_16", "SIXTEEN_CHARS_17x", "ä", "Ä"}),

@@ -35,9 +35,9 @@ func (e Explanation) String() string {
 	return line + ", over " + strings.Join(losers, ", ")
 }
 
-// Explain returns one explanation for each variable of the environment that [Merge] returns for the same arguments, in the
-// same order; nil if there is none. It holds names and places, never values. Malformed entries have no name and take no
-// part.
+// Explain returns one explanation for each variable of the environment that [Merge] returns for the same arguments, in
+// the same order; nil if there is none. It holds names and places, never values. Malformed entries have no name and
+// take no part.
 func Explain(t Tiers, p Platform) []Explanation {
 	x := explainer{positions: map[string]int{}, folded: p == PlatformWindows}
 	var ends []int

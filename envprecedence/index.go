@@ -1,9 +1,9 @@
 package envprecedence
 
-// index finds an entry's position in a list of environ strings by its name. It is an open-addressing table; the number of
-// its slots is a power of two and at least four times the number of entries, so that a search ends soon. A free slot is 0. In a
-// used one the low bits, as many as number the slots, are the position plus one; the rest are bits of the hash, which
-// spare most comparisons of names.
+// index finds an entry's position in a list of environ strings by its name. It is an open-addressing table; the number
+// of its slots is a power of two and at least four times the number of entries, so that a search ends soon. A free slot
+// is 0. In a used one the low bits, as many as number the slots, are the position plus one; the rest are bits of the
+// hash, which spare most comparisons of names.
 type index struct {
 	names
 	slots []uint32

@@ -1,13 +1,13 @@
 package envprecedence
 
-// Merge returns the environment of an exec'd process: environ strings, each name once, with the value of the highest tier
-// that defines it and, within that tier, of its last entry. The order is runtime, kubelet, API server, caller, container, each
-// in its own order, with what was shadowed left out. So injected entries stand first, where agents that capture only the
-// beginning of an environment see them.
+// Merge returns the environment of an exec'd process: environ strings, each name once, with the value of the highest
+// tier that defines it and, within that tier, of its last entry. The order is runtime, kubelet, API server, caller,
+// container, each in its own order, with what was shadowed left out. So injected entries stand first, where agents that
+// capture only the beginning of an environment see them.
 //
 // Values pass through byte by byte; an empty value is a value and wins like any other. A container entry without "=" or
-// without a name would make a runtime refuse every exec: it is left out and returned in dropped, in order, nil if there is
-// none. In any other tier it is an error: the first, as an [*EntryError] of [ErrNoEquals] or [ErrEmptyName], and no
+// without a name would make a runtime refuse every exec: it is left out and returned in dropped, in order, nil if there
+// is none. In any other tier it is an error: the first, as an [*EntryError] of [ErrNoEquals] or [ErrEmptyName], and no
 // environment. The other rules of execve are [Validate]'s.
 //
 // The result is the caller's own, empty and not nil where there is nothing; its strings are the tiers' own.

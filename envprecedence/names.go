@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// names hashes and compares the names of variables. Its secrets are fresh for each merge and each baseline, so that nobody
-// can prepare names that collide.
+// names hashes and compares the names of variables. Its secrets are fresh for each merge and each baseline, so that
+// nobody can prepare names that collide.
 type names struct {
 	secret, factor uint64
 	lists          listing
@@ -39,8 +39,8 @@ const goldenRatio = 0x9e3779b97f4a7c15
 
 // hash returns the hash of the name that is the first n bytes of an environ string.
 //
-// It is written out here because hashing is most of the work of a merge, and this costs half of what hash/maphash does: it
-// takes 16 bytes at a time and, at last, the final 8, whether they were taken or not.
+// It is written out here because hashing is most of the work of a merge, and this costs half of what hash/maphash does:
+// it takes 16 bytes at a time and, at last, the final 8, whether they were taken or not.
 func (x *names) hash(entry string, n int) uint64 {
 	if x.lists == foldedStrings {
 		entry = upperName(entry[:n])

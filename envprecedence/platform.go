@@ -15,8 +15,8 @@ const (
 	// PlatformWindows compares names without regard to case. The result keeps the spelling of the winning entry.
 	//
 	// Letters are compared by their simple upper case, one rune at a time, and a rune outside ASCII never equals one in
-	// ASCII, as in the system's own table: the Kelvin sign is not k. Bytes that are not UTF-8 equal only themselves. The
-	// hidden entries such as "=C:=C:\dir" have no name in the OCI format and count as malformed.
+	// ASCII, as in the system's own table: the Kelvin sign is not k. Bytes that are not UTF-8 equal only themselves.
+	// The hidden entries such as "=C:=C:\dir" have no name in the OCI format and count as malformed.
 	PlatformWindows
 )
 

@@ -5,7 +5,8 @@ import "math/bits"
 // positions is a set of positions in a list, one bit each.
 type positions []uint64
 
-// newPositions returns an empty set for a list of n entries. It uses the given words, all of them 0, if they are enough.
+// newPositions returns an empty set for a list of n entries. It uses the given words, all of them 0, if they are
+// enough.
 func newPositions(n int, words []uint64) positions {
 	if n > 64*len(words) {
 		return make(positions, n/64+1)

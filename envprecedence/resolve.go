@@ -1,11 +1,13 @@
 package envprecedence
 
-// Resolve is [Merge] for entries: it returns those that remain of the tiers, the highest precedence first. Each name comes once,
-// with the value of the highest tier that defines it and, within that tier, of its last entry; every tier keeps its own order, with what
-// lost left out. nil when nothing remains. The inputs are not changed, and the result is the caller's own.
+// Resolve is [Merge] for entries: it returns those that remain of the tiers, the highest precedence first. Each name
+// comes once, with the value of the highest tier that defines it and, within that tier, of its last entry; every tier
+// keeps its own order, with what lost left out. nil when nothing remains. The inputs are not changed, and the result is
+// the caller's own.
 //
-// Names for which key returns the same text are one name, and the winner's spelling stays; a nil key compares names byte by byte.
-// Nothing is checked: an entry without a name is one like any other. For up to 512 entries it allocates the result and nothing else.
+// Names for which key returns the same text are one name, and the winner's spelling stays; a nil key compares names
+// byte by byte. Nothing is checked: an entry without a name is one like any other. For up to 512 entries it allocates
+// the result and nothing else.
 //
 // Source: KEP-6035, Environment Variable Precedence.
 func Resolve(key func(name string) string, tiers ...[]Entry) []Entry {
@@ -50,8 +52,8 @@ func resolve(key func(name string) string, tiers [][]Entry, slots []uint32, keys
 	return kept
 }
 
-// claimNames goes through the names from the one before end to the one at start, and each claims itself; it adds the positions of
-// those that were taken to lost.
+// claimNames goes through the names from the one before end to the one at start, and each claims itself; it adds the
+// positions of those that were taken to lost.
 func (x *index) claimNames(list []string, start, end int, lost positions) {
 	for i := end - 1; i >= start; i-- {
 		name := list[i]

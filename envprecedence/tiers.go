@@ -12,8 +12,8 @@ type Tier uint8
 
 // The tiers, highest precedence first.
 const (
-	// TierRuntime is what the container runtime forces for its own needs. What it only defaults (TERM, HOME) belongs in the
-	// container's baseline instead, so that a caller can override it.
+	// TierRuntime is what the container runtime forces for its own needs. What it only defaults (TERM, HOME) belongs in
+	// the container's baseline instead, so that a caller can override it.
 	TierRuntime Tier = iota + 1
 	// TierKubelet is what the kubelet adds; reserved for the future.
 	TierKubelet
@@ -23,7 +23,8 @@ const (
 	TierCaller
 	// TierContainer is the baseline: the image's and the pod's environment.
 	TierContainer
-	// TierRequest is what a runtime sees of the kubelet's, the API server's and the caller's: the entries of ExecRequest.envs.
+	// TierRequest is what a runtime sees of the kubelet's, the API server's and the caller's: the entries of
+	// ExecRequest.envs.
 	TierRequest
 )
 
@@ -46,8 +47,8 @@ func (t Tier) String() string {
 	return "unknown tier"
 }
 
-// Tiers are the environ strings, NAME=VALUE, of each tier. Nil and empty are the same. They show as numbers of entries by every
-// verb of fmt, in JSON and in logs; the strings themselves show like any others.
+// Tiers are the environ strings, NAME=VALUE, of each tier. Nil and empty are the same. They show as numbers of entries
+// by every verb of fmt, in JSON and in logs; the strings themselves show like any others.
 type Tiers struct {
 	Runtime   []string // highest precedence
 	Kubelet   []string

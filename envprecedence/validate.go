@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxEntryBytes is the longest NAME=VALUE that execve takes: Linux's MAX_ARG_STRLEN, 32 pages of 4 KiB, less the closing
-// NUL.
+// MaxEntryBytes is the longest NAME=VALUE that execve takes: Linux's MAX_ARG_STRLEN, 32 pages of 4 KiB, less the
+// closing NUL.
 const MaxEntryBytes = 128<<10 - 1 // 131,071 bytes
 
-// Validate says what execve or CRI would refuse of the environ strings, NAME=VALUE. It returns every fault at once, joined,
-// each an [*EntryError]: [ErrNoEquals], [ErrEmptyName], [ErrNUL], [ErrNameNotUTF8], [ErrEntryTooLong] and, once, at the
-// first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and its closing NUL;
-// 0 or less means no limit. Values may be any bytes but NUL.
+// Validate says what execve or CRI would refuse of the environ strings, NAME=VALUE. It returns every fault at once,
+// joined, each an [*EntryError]: [ErrNoEquals], [ErrEmptyName], [ErrNUL], [ErrNameNotUTF8], [ErrEntryTooLong] and,
+// once, at the first entry that does not fit, [ErrTotalTooLong]. The limit is in bytes, counting each NAME=VALUE and
+// its closing NUL; 0 or less means no limit. Values may be any bytes but NUL.
 //
 // It fits an injected tier and a merged result alike. Duplicates are not a fault: [Merge] resolves them.
 func Validate(environ []string, limit int) error {

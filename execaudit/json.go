@@ -28,12 +28,12 @@ func EncodeJSON(envs []envprecedence.Entry) ([]byte, error) {
 	return json.Marshal(wire)
 }
 
-// DecodeJSON returns the entries of PodExecOptions.Env from JSON, a list in the shape of corev1.EnvVar, in order, duplicates
-// kept; nil for an empty list and for null. A missing value is the empty one.
+// DecodeJSON returns the entries of PodExecOptions.Env from JSON, a list in the shape of corev1.EnvVar, in order,
+// duplicates kept; nil for an empty list and for null. A missing value is the empty one.
 //
-// The error is Faults: env[i].valueFrom: Forbidden, wherever it is set, whatever it holds (KEP-6035, Validation: it is future work), and
-// env: Invalid for what is not such a list. Beside a valueFrom the entries are returned too, each at its place, so that Validate finds
-// what else is wrong with them; they must not be used.
+// The error is Faults: env[i].valueFrom: Forbidden, wherever it is set, whatever it holds (KEP-6035, Validation: it is
+// future work), and env: Invalid for what is not such a list. Beside a valueFrom the entries are returned too, each at
+// its place, so that Validate finds what else is wrong with them; they must not be used.
 //
 // Source: KEP-6035, PodExecOptions API type.
 func DecodeJSON(list []byte) ([]envprecedence.Entry, error) {

@@ -15,8 +15,8 @@ import (
 type ExecConfig struct {
 	// Command is the program: a path, or a name to look up on PATH. Required.
 	Command string
-	// Args are passed as they are: no shell, no expansion. They are not shown, because some plugins take a password or a
-	// token as one.
+	// Args are passed as they are: no shell, no expansion. They are not shown, because some plugins take a password or
+	// a token as one.
 	Args []redact.Text
 	// Env are entries for the plugin's environment, over the client's own. Later entries win.
 	Env []EnvVar

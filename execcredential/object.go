@@ -42,8 +42,8 @@ type Cluster struct {
 	ProxyURL redact.Text
 	// DisableCompression asks for responses without gzip.
 	DisableCompression bool
-	// Config is the JSON value of the cluster extension [ExtensionName], passed on unchanged; empty is sent as null. It is
-	// the plugin's own configuration and not shown, because it may contain anything.
+	// Config is the JSON value of the cluster extension [ExtensionName], passed on unchanged; empty is sent as null. It
+	// is the plugin's own configuration and not shown, because it may contain anything.
 	Config redact.Bytes
 }
 

@@ -24,8 +24,8 @@ const (
 type Policy struct {
 	// Type is PolicyAllowAll when empty.
 	Type PolicyType
-	// Commands are the permitted commands of a PolicyAllowlist, each a clean path or a bare name. It must be nil for the
-	// other types.
+	// Commands are the permitted commands of a PolicyAllowlist, each a clean path or a bare name. It must be nil for
+	// the other types.
 	Commands []string
 }
 

@@ -7,10 +7,11 @@ import (
 	"log/slog"
 )
 
-// Bytes is a byte slice that is not shown, such as the output of a login. The zero value is empty and shows the same. Two are
-// compared with [Bytes.Equal]; == does not compile.
+// Bytes is a byte slice that is not shown, such as the output of a login. The zero value is empty and shows the same.
+// Two are compared with [Bytes.Equal]; == does not compile.
 type Bytes struct {
-	// A function, for the reason that Text has a pointer: a pointer to a slice is one that fmt follows when a verb does not fit.
+	// A function, for the reason that Text has a pointer: a pointer to a slice is one that fmt follows when a verb does
+	// not fit.
 	content func() []byte
 }
 

@@ -10,11 +10,11 @@ import (
 // Mark is what is shown in place of the content.
 const Mark = "[redacted]"
 
-// Text is a string that is not shown. The zero value is the empty text; it shows the same, so that output does not tell whether
-// there is one. Two texts are compared with [Text.Equal]: == compares identity, not content.
+// Text is a string that is not shown. The zero value is the empty text; it shows the same, so that output does not tell
+// whether there is one. Two texts are compared with [Text.Equal]: == compares identity, not content.
 type Text struct {
-	// A pointer, because fmt does not call methods on a value inside somebody's unexported field: it walks the struct, and stops
-	// at a pointer by printing an address.
+	// A pointer, because fmt does not call methods on a value inside somebody's unexported field: it walks the struct,
+	// and stops at a pointer by printing an address.
 	text *string
 }
 
@@ -41,9 +41,9 @@ func Texts(texts ...string) []Text {
 	return hidden
 }
 
-// Block returns a function that does what [New] does but puts its strings into one block with room for n of them, and into further,
-// larger blocks when that is full. It is for decoders that make many texts at once, and for one goroutine. A block is kept as long
-// as one of its texts is.
+// Block returns a function that does what [New] does but puts its strings into one block with room for n of them, and
+// into further, larger blocks when that is full. It is for decoders that make many texts at once, and for one
+// goroutine. A block is kept as long as one of its texts is.
 func Block(n int) func(text string) Text {
 	block := make([]string, 0, n)
 	return func(text string) Text {
@@ -101,7 +101,8 @@ func (t Text) GoString() string { return Mark }
 // Format writes [Mark] for every verb and flag.
 func (t Text) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, Mark) }
 
-// MarshalText returns [Mark], so that encoders of JSON, XML and YAML write it. What has to travel is encoded from [Text.Reveal].
+// MarshalText returns [Mark], so that encoders of JSON, XML and YAML write it. What has to travel is encoded from
+// [Text.Reveal].
 func (t Text) MarshalText() ([]byte, error) { return []byte(Mark), nil }
 
 // LogValue returns [Mark] for log/slog.

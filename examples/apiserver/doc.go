@@ -9,6 +9,6 @@
 // admission webhooks, and whoever may write roles may give any right away, since nothing checks for escalation.
 //
 // An exec passes, in this order: the check of a client's Audit-ID, authentication, audit, authorization, admission (the
-// caller's plugins, which see Env as a list), validation by execaudit, injection, and the kubelet. Environment values are
-// in no log and in no audit event.
+// caller's plugins, which see Env as a list), validation by execaudit, injection, and the kubelet. Environment values
+// are in no log and in no audit event.
 package apiserver

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// cluster is a running server with a stub kubelet behind it: node n1 with the pods web (containers app and side) and one
-// (container main), in the namespace default.
+// cluster is a running server with a stub kubelet behind it: node n1 with the pods web (containers app and side) and
+// one (container main), in the namespace default.
 type cluster struct {
 	*apiserver.Server
 	options apiserver.Options

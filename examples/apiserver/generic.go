@@ -63,8 +63,9 @@ func (p *parts) config() (*genericapiserver.Config, error) {
 	return config, nil
 }
 
-// handlerChain puts the check of clients' audit IDs in front of everything, because auditing begins with the first filter.
-// Connections get the query as it was sent, since the generic server hands them only what net/url can read of it.
+// handlerChain puts the check of clients' audit IDs in front of everything, because auditing begins with the first
+// filter. Connections get the query as it was sent, since the generic server hands them only what net/url can read of
+// it.
 func (p *parts) handlerChain(api http.Handler, c *genericapiserver.Config) http.Handler {
 	chain := genericapiserver.DefaultBuildHandlerChain(rawquery.Keep(api), c)
 	return execapi.WithAuditIDCheck(redactLog(chain), p.options.ClientAuditIDs)

@@ -39,8 +39,8 @@ type Options struct {
 	// Audiences are the server's own; nil means the issuer alone.
 	Audiences []string
 
-	// Minor is the Kubernetes minor version to play; 0 means gates.MaxMinor, and a newer one is treated as that and logged.
-	// It decides which gates there are.
+	// Minor is the Kubernetes minor version to play; 0 means gates.MaxMinor, and a newer one is treated as that and
+	// logged. It decides which gates there are.
 	Minor int
 	// Gates are the feature gates; nil means those of Minor at their defaults.
 	Gates featuregate.MutableVersionedFeatureGate

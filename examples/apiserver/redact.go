@@ -9,8 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// redactLog returns a handler that shows the filters after it a request line without environment values: it is what they
-// log. The URL, which is what they act on, stays whole.
+// redactLog returns a handler that shows the filters after it a request line without environment values: it is what
+// they log. The URL, which is what they act on, stays whole.
 func redactLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		shown := *r

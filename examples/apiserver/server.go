@@ -28,7 +28,8 @@ type Server struct {
 	address  net.Addr
 }
 
-// New builds a server that listens already and answers as soon as [Server.Run] runs. On an error the listener is closed.
+// New builds a server that listens already and answers as soon as [Server.Run] runs. On an error the listener is
+// closed.
 func New(o Options) (*Server, error) {
 	if o.Listener == nil {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

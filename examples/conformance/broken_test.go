@@ -129,8 +129,8 @@ func (b broken) focus(i int) *regexp.Regexp {
 	return regexp.MustCompile("^(" + strings.Join(names, "|") + ")$")
 }
 
-// TestBroken is the proof that the suite has teeth: each broken promise fails the case that is about it, by name, and no
-// other but those that cannot be kept then.
+// TestBroken is the proof that the suite has teeth: each broken promise fails the case that is about it, by name, and
+// no other but those that cannot be kept then.
 func TestBroken(t *testing.T) {
 	all := slices.Concat(environments(), identities())
 	caught := make([]bool, len(all))

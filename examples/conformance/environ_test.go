@@ -14,8 +14,8 @@ import (
 // environ makes the environment of an exec'd process, as runtime.Config.Environ.
 type environ func(container, request []string, tty bool) ([]string, error)
 
-// raw in an environment has the reference runtime hand it over as it is, past the low-level runtime, which would keep the
-// last of duplicates.
+// raw in an environment has the reference runtime hand it over as it is, past the low-level runtime, which would keep
+// the last of duplicates.
 const raw = "RAW=\xff"
 
 func correct(container, request []string, tty bool) ([]string, error) {

@@ -22,7 +22,7 @@ import (
 // patience is how long a case may take here, where many tests share few cores.
 const patience = 4 * time.Minute
 
-// newDir is a folder with a short path, because a socket's may have 108 bytes only.
+// newDir is a directory with a short path, because a socket's may have 108 bytes only.
 func newDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lanyard-test-")
@@ -43,7 +43,7 @@ func reporter(t testing.TB) string {
 	return parts.Need(t, "lanyard-conformance-reporter")[0]
 }
 
-// newConfig is a reference runtime in the test's own folder.
+// newConfig is a reference runtime in the test's own directory.
 func newConfig(t testing.TB) runtime.Config {
 	t.Helper()
 	programs := parts.Need(t, "runc", "lanyard-monitor")

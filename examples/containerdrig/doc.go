@@ -1,3 +1,3 @@
-// Package containerdrig runs a real containerd of the pinned version on private folders and a private socket, for tests
-// that want a second opinion and for the demo. It needs root, and the programs that `make parts` builds.
+// Package containerdrig runs a real containerd of the pinned version on private directories and a private socket, for
+// tests that want a second opinion and for the demo. It needs root, and the programs that `make parts` builds.
 package containerdrig

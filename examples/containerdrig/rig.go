@@ -153,7 +153,7 @@ func (r *Rig) Import(ctx context.Context, reference string, i v1.Image) error {
 }
 
 // Stop ends containerd. Pods should be removed before: their containers and shims outlive it. What it mounted is
-// unmounted; the folder is the caller's to remove.
+// unmounted; the directory is the caller's to remove.
 func (r *Rig) Stop() error {
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -166,8 +166,8 @@ func (r *Rig) Stop() error {
 	return errors.Join(r.log.Close(), r.users.Close(), unmountBelow(r.dir))
 }
 
-// shareCgroups says that somebody uses the cgroup that all containerds put their containers below. The lock is on a folder
-// that every machine has, so that it leaves no file.
+// shareCgroups says that somebody uses the cgroup that all containerds put their containers below. The lock is on a
+// directory that every machine has, so that it leaves no file.
 func shareCgroups() (*os.File, error) {
 	f, err := os.Open("/sys/fs/cgroup")
 	if err != nil {
@@ -179,8 +179,8 @@ func shareCgroups() (*os.File, error) {
 	return f, nil
 }
 
-// removeParents removes the cgroups that containerd makes above its containers' and leaves behind, unless another rig may be
-// about to put a container there. The kernel keeps those that are not empty.
+// removeParents removes the cgroups that containerd makes above its containers' and leaves behind, unless another rig
+// may be about to put a container there. The kernel keeps those that are not empty.
 func (r *Rig) removeParents() {
 	if unix.Flock(int(r.users.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return

@@ -31,8 +31,8 @@ type Scene struct {
 	Play   func(context.Context, *Stage) error
 }
 
-// Run plays the scenes in order and stops at the first that does not hold. One that this machine cannot play is left out
-// with the reason.
+// Run plays the scenes in order and stops at the first that does not hold. One that this machine cannot play is left
+// out with the reason.
 func Run(ctx context.Context, stage *Stage, scenes []Scene) error {
 	for i, scene := range scenes {
 		stage.printf("\n%d. %s\n\n", i+1, scene.Title)

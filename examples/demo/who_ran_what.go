@@ -71,7 +71,8 @@ func (s *Stage) watched(ctx context.Context, pod string) (events []byte, err err
 	return told.Bytes(), err
 }
 
-// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or claims another's ID.
+// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or claims another's
+// ID.
 func (s *Stage) overlapWithSpoof(ctx context.Context, pod string) error {
 	alice, err := s.open(ctx, "alice", pod, "tree", "2")
 	if err != nil {
@@ -150,7 +151,7 @@ func (s *Stage) show(answers []attribution.Answer) (err error) {
 	return page.Close()
 }
 
-// pageFile outlives the stack, whose folder does not.
+// pageFile outlives the stack, whose directory does not.
 const pageFile = ".build/lanyard-demo.html"
 
 func (s *Stage) checkAnswers(answers []attribution.Answer) error {

@@ -131,7 +131,7 @@ func own(t *testing.T, o stack.Options) *cluster {
 func ownWithoutPods(t *testing.T, o stack.Options) *cluster {
 	t.Helper()
 	parts.Need(t, needed...)
-	// Sockets have short names, which a test's own folder does not.
+	// Sockets have short names, which a test's own directory does not.
 	dir, err := os.MkdirTemp("", "lanyard-e2e-")
 	if err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func (s scenario) refusals(t *testing.T) {
 			c.FeatureGates["KubeletServiceAccountTokenForCredentialProviders"] = false
 		}},
 		{"CRP-1 a configuration that is not there", "no-such-file", func(c *kubelet.Config) { c.ImageCredentialProviderConfig = "/no-such-file" }},
-		{"CRP-28 a configuration without a folder of plugins", "one without the other", func(c *kubelet.Config) { c.ImageCredentialProviderBinDir = "" }},
+		{"CRP-28 a configuration without a directory of plugins", "one without the other", func(c *kubelet.Config) { c.ImageCredentialProviderBinDir = "" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := s.RestartKubelet(t.Context(), s.node, func(config *kubelet.Config) {

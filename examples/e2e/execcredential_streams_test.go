@@ -65,7 +65,8 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: readonly}]
 // echoing is a pod whose program sends back its standard input.
 const echoing = "echoing"
 
-// TestExecCredentialStreams holds that a client that logs in through our transport opens sessions as one of client-go does.
+// TestExecCredentialStreams holds that a client that logs in through our transport opens sessions as one of client-go
+// does.
 func TestExecCredentialStreams(t *testing.T) {
 	t.Parallel()
 	l := newLoginsOn(t, stack.Options{Nodes: []stack.Node{{Name: ours}}}, streamAccess)

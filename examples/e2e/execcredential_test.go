@@ -70,7 +70,8 @@ func newLogins(t *testing.T) *logins {
 	return newLoginsOn(t, stack.Options{}, loginAccess)
 }
 
-// newLoginsOn is newLogins on a stack of one's own, with a pod on each of its nodes, where access says what those may who log in.
+// newLoginsOn is newLogins on a stack of one's own, with a pod on each of its nodes, where access says what those may
+// who log in.
 func newLoginsOn(t *testing.T, options stack.Options, access string) *logins {
 	t.Helper()
 	plugin := parts.Need(t, "lanyard-login-plugin")[0]

@@ -74,7 +74,7 @@ func openFiles(t *testing.T, pid int) int {
 	return len(entries)
 }
 
-// processesOf counts the processes that name the cluster's folder, runc and the
+// processesOf counts the processes that name the cluster's directory, runc and the
 // containers' monitors among them.
 func processesOf(t *testing.T, dir string) int {
 	t.Helper()

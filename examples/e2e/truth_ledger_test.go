@@ -121,8 +121,8 @@ func (l *ledger) recognise(t *testing.T, p attribution.Process, r report.Report)
 	l.claims[p][id] = true
 }
 
-// chained says whether the events lead up to the session's first process: they may not, where a process was gone before the
-// watcher could look.
+// chained says whether the events lead up to the session's first process: they may not, where a process was gone before
+// the watcher could look.
 func (l *ledger) chained(p attribution.Process) bool {
 	for range truthDepth + 2 {
 		if l.first[p] {

@@ -11,7 +11,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// rewindEvery is after how many sessions PIDs begin anew. They use up some thousand, more than a machine gives out in a tick.
+// rewindEvery is after how many sessions PIDs begin anew. They use up some thousand, more than a machine gives out in a
+// tick.
 const rewindEvery = 40
 
 // openers is how many sessions are opened at once.

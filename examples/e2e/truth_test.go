@@ -24,7 +24,8 @@ const (
 // truthState is too small for every process.
 var truthState = soak.Size(512<<10, 4<<20) // 512 KiB or 4 MiB
 
-// TestTruth plays many overlapping sessions and compares what the logs say of every process with what the processes said.
+// TestTruth plays many overlapping sessions and compares what the logs say of every process with what the processes
+// said.
 func TestTruth(t *testing.T) {
 	c := ownWithoutPods(t, stack.Options{ExecGates: true, Nodes: []stack.Node{{Name: ours}}})
 	p := &play{theatre: newTheatre(t, c), all: map[string]*played{}}

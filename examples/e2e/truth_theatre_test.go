@@ -26,7 +26,7 @@ type theatre struct {
 	cluster *cluster
 	users   []*caller
 	kubelet *rest.Config // for the API server, whose word on audit IDs the kubelet takes
-	host    string       // the folder that is truthDir in the pods
+	host    string       // the directory that is truthDir in the pods
 	gates   []*os.File   // for each act, keep daemons from their end until they are closed
 	pid     int          // from which the machine's PIDs begin anew
 }
@@ -71,7 +71,8 @@ func newTheatre(t *testing.T, c *cluster) *theatre {
 	return th
 }
 
-// makeGate makes a folder for reports, and in it a pipe with a name at whose reading end programs wait until the file is closed.
+// makeGate makes a directory for reports, and in it a pipe with a name at whose reading end programs wait until the
+// file is closed.
 func makeGate(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

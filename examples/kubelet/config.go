@@ -38,13 +38,14 @@ type Config struct {
 	ClientCAFile string `json:"clientCAFile"`
 	// Authorization says who decides about requests; empty is Webhook.
 	Authorization AuthorizationMode `json:"authorizationMode,omitempty"`
-	// CacheAuthorizedTTL and CacheUnauthorizedTTL are how long answers are remembered; 0 is 5m and 30s, negative not at all.
+	// CacheAuthorizedTTL and CacheUnauthorizedTTL are how long answers are remembered; 0 is 5m and 30s, negative not at
+	// all.
 	CacheAuthorizedTTL   metav1.Duration `json:"cacheAuthorizedTTL,omitempty"`
 	CacheUnauthorizedTTL metav1.Duration `json:"cacheUnauthorizedTTL,omitempty"`
 	// HardenedVerbs makes exec, attach, run and portForward ask for "create" whatever the method.
 	HardenedVerbs bool `json:"hardenedVerbs,omitempty"`
-	// EmulatedMinor is the Kubernetes minor version whose gates and tables apply; 0 is the newest known, and a newer one is
-	// treated as that and logged.
+	// EmulatedMinor is the Kubernetes minor version whose gates and tables apply; 0 is the newest known, and a newer
+	// one is treated as that and logged.
 	EmulatedMinor int `json:"emulatedMinor,omitempty"`
 	// FeatureGates are gates by name, beside their defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
@@ -53,14 +54,16 @@ type Config struct {
 	// TrustedExecUsers and TrustedExecGroups may send reserved environment names: the API server's client identity.
 	TrustedExecUsers  []string `json:"trustedExecUsers,omitempty"`
 	TrustedExecGroups []string `json:"trustedExecGroups,omitempty"`
-	// ReserveKubernetesPrefix keeps every name that begins with KUBERNETES_ from other callers, not the KEP's list alone.
+	// ReserveKubernetesPrefix keeps every name that begins with KUBERNETES_ from other callers, not the KEP's list
+	// alone.
 	ReserveKubernetesPrefix bool `json:"reserveKubernetesPrefix,omitempty"`
-	// ImageCredentialProviderConfig is the credential providers' configuration, a file or a folder of files, and
-	// ImageCredentialProviderBinDir the folder of their plugins. Both or neither.
+	// ImageCredentialProviderConfig is the credential providers' configuration, a file or a directory of files, and
+	// ImageCredentialProviderBinDir the directory of their plugins. Both or neither.
 	ImageCredentialProviderConfig string `json:"imageCredentialProviderConfig,omitempty"`
 	ImageCredentialProviderBinDir string `json:"imageCredentialProviderBinDir,omitempty"`
-	// ImagePullCredentialsVerificationPolicy says which images on the node a pod may use that did not pull them; empty is
-	// NeverVerifyPreloadedImages. PreloadedImagesVerificationAllowlist are the images of NeverVerifyAllowlistedImages.
+	// ImagePullCredentialsVerificationPolicy says which images on the node a pod may use that did not pull them; empty
+	// is NeverVerifyPreloadedImages. PreloadedImagesVerificationAllowlist are the images of
+	// NeverVerifyAllowlistedImages.
 	ImagePullCredentialsVerificationPolicy pulled.PolicyName `json:"imagePullCredentialsVerificationPolicy,omitempty"`
 	PreloadedImagesVerificationAllowlist   []string          `json:"preloadedImagesVerificationAllowlist,omitempty"`
 	// SyncFrequency is how often the runtime is asked what changed; 0 is half a second.

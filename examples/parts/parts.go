@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// Variable is the environment variable that names another folder to look in first; RUNC names runc itself.
+// Variable is the environment variable that names another directory to look in first; RUNC names runc itself.
 const Variable = "LANYARD_BIN"
 
 // ErrMissing says that a program was not built.
 var ErrMissing = errors.New("not built, run `make parts`")
 
-// Find returns the path of the program: in the folder that LANYARD_BIN names, or in .build/bin of the checkout that the
-// working directory is in. For "runc", RUNC names the file itself. [ErrMissing] if it is not there.
+// Find returns the path of the program: in the directory that LANYARD_BIN names, or in .build/bin of the checkout that
+// the working directory is in. For "runc", RUNC names the file itself. [ErrMissing] if it is not there.
 func Find(name string) (string, error) {
 	if path := os.Getenv("RUNC"); name == "runc" && path != "" {
 		return path, nil
@@ -36,7 +36,7 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// checkout is the nearest folder upwards that has the list of modules.
+// checkout is the nearest directory upwards that has the list of modules.
 func checkout() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

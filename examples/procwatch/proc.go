@@ -19,7 +19,7 @@ const (
 	maxStatBytes    = 4 << 10 // 4 KiB
 )
 
-// entry is a process's folder in /proc. While it is open its files are of that process, or cannot be read any more,
+// entry is a process's directory in /proc. While it is open its files are of that process, or cannot be read any more,
 // whoever has the PID by then.
 type entry struct{ *os.Root }
 
@@ -74,8 +74,8 @@ func (e entry) life() (l life, ok bool) {
 // containerName finds the ID that runtimes put into the name of a container's control group.
 var containerName = regexp.MustCompile(`(?:^|[^0-9a-f])([0-9a-f]{64})(?:[^0-9a-f]|$)`)
 
-// container returns the CRI ID of the process's container, "" on the host; false when the process ends or is gone, or is
-// not the one that started then.
+// container returns the CRI ID of the process's container, "" on the host; false when the process ends or is gone, or
+// is not the one that started then.
 func container(pid int, ticks uint64) (string, bool) {
 	e, err := entryOf(pid)
 	if err != nil {

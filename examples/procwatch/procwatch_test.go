@@ -53,8 +53,8 @@ func branch(depth int) *exec.Cmd {
 	return cmd
 }
 
-// group makes a control group named as a container's and returns its folder and the container's ID.
-func group(t *testing.T) (folder, id string) {
+// group makes a control group named as a container's and returns its directory and the container's ID.
+func group(t *testing.T) (directory, id string) {
 	t.Helper()
 	var b [32]byte
 	_, _ = rand.Read(b[:])
@@ -63,16 +63,16 @@ func group(t *testing.T) (folder, id string) {
 		if _, err := os.Stat(filepath.Join(hierarchy, "cgroup.procs")); err != nil {
 			continue
 		}
-		folder = filepath.Join(hierarchy, "lanyard-"+id)
-		if err := os.Mkdir(folder, 0o755); err != nil {
+		directory = filepath.Join(hierarchy, "lanyard-"+id)
+		if err := os.Mkdir(directory, 0o755); err != nil {
 			t.Skip(err)
 		}
 		t.Cleanup(func() {
-			if err := os.Remove(folder); err != nil {
+			if err := os.Remove(directory); err != nil {
 				t.Error(err)
 			}
 		})
-		return folder, id
+		return directory, id
 	}
 	t.Skip("no control groups")
 	return "", ""
@@ -99,7 +99,7 @@ func open(t *testing.T, o procwatch.Options) *procwatch.Watcher {
 }
 
 // grow starts a tree of that depth in the group and returns its first process's PID and what ends it.
-func grow(t *testing.T, folder string, depth int) (first int, end func()) {
+func grow(t *testing.T, directory string, depth int) (first int, end func()) {
 	t.Helper()
 	cmd := branch(depth)
 	cmd.Env = append(cmd.Env, execaudit.AuditIDName+"=id-1")
@@ -110,7 +110,7 @@ func grow(t *testing.T, folder string, depth int) (first int, end func()) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	joined := os.WriteFile(filepath.Join(folder, "cgroup.procs"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644)
+	joined := os.WriteFile(filepath.Join(directory, "cgroup.procs"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644)
 	_, written := in.Write(make([]byte, depth))
 	if err := errors.Join(joined, written); err != nil {
 		t.Error(err)
@@ -159,11 +159,11 @@ func never(attribution.Event) bool { return false }
 
 func TestFollow(t *testing.T) {
 	t.Run("ATT-2 every fork, program and exit of a tree of depth 4 is told, in order", func(t *testing.T) {
-		folder, id := group(t)
+		directory, id := group(t)
 		w := open(t, procwatch.Options{Node: "n1", Containers: func(c string) bool { return c == id }})
 		told := follow(t, w)
 		const depth = 4
-		first, end := grow(t, folder, depth)
+		first, end := grow(t, directory, depth)
 		// The first one came before the test put it into the container.
 		runs, ended := map[attribution.Process]attribution.Event{}, 0
 		events := told.until(t, func(e attribution.Event) bool {
@@ -209,10 +209,10 @@ func TestFollow(t *testing.T) {
 		}
 	})
 	t.Run("other containers and the host are not told", func(t *testing.T) {
-		folder, _ := group(t)
+		directory, _ := group(t)
 		w := open(t, procwatch.Options{Containers: func(string) bool { return false }})
 		told := follow(t, w)
-		_, end := grow(t, folder, 1)
+		_, end := grow(t, directory, 1)
 		end()
 		told.end()
 		if got := told.until(t, never); len(got) != 0 {

@@ -18,7 +18,8 @@ const (
 	ackWait = 2 * time.Second
 )
 
-// ErrUnsupported says that the kernel did not answer: it has no proc connector, or this is not its first PID and user namespace.
+// ErrUnsupported says that the kernel did not answer: it has no proc connector, or this is not its first PID and user
+// namespace.
 var ErrUnsupported = errors.New("no answer from the kernel's proc connector")
 
 // socket is a subscription to the proc connector.

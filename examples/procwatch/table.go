@@ -7,7 +7,8 @@ type process struct {
 	known     bool
 	ticks     uint64
 	container string
-	// parent is the one of the fork, with its container then; parentTicks is 0 when the fork was not seen or the parent was gone.
+	// parent is the one of the fork, with its container then; parentTicks is 0 when the fork was not seen or the parent
+	// was gone.
 	parent          int
 	parentTicks     uint64
 	parentContainer string
@@ -84,7 +85,8 @@ func (t table) ended(n notice) *process {
 }
 
 // read looks at the process unless it is gone, or has its number from one that is gone. Of one that is about to end the
-// container cannot be read; it is then the one it had, if that is settled: runtimes move processes into a container, not out.
+// container cannot be read; it is then the one it had, if that is settled: runtimes move processes into a container,
+// not out.
 func (p *process) read(now uint64, settled bool) {
 	l, ok := lifeOf(p.pid)
 	if !ok || l.ticks > now || p.known && l.ticks != p.ticks {

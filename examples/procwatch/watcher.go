@@ -23,7 +23,8 @@ type Options struct {
 
 // Counts say what is missing in the events.
 type Counts struct {
-	// Overruns is how often the kernel had to drop events because the reader was behind. How many it dropped is unknown.
+	// Overruns is how often the kernel had to drop events because the reader was behind. How many it dropped is
+	// unknown.
 	Overruns int
 	// Gone counts processes that were no more when they were to be read.
 	Gone int

@@ -25,8 +25,8 @@ var capabilityNames = []string{
 	"WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF", "CHECKPOINT_RESTORE",
 }
 
-// capabilities are the container's: the default set or, privileged, all; then what is dropped, then what is added. None is
-// ambient unless asked for, so a user other than root starts without any.
+// capabilities are the container's: the default set or, privileged, all; then what is dropped, then what is added. None
+// is ambient unless asked for, so a user other than root starts without any.
 func capabilities(sc *runtimeapi.LinuxContainerSecurityContext) *specs.LinuxCapabilities {
 	asked := sc.GetCapabilities()
 	set := defaultCapabilities

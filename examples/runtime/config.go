@@ -17,7 +17,7 @@ import (
 
 // Config says where the runtime lives and what it runs.
 type Config struct {
-	Root    string // state folder; required, made with mode 0700
+	Root    string // state directory; required, made with mode 0700
 	Socket  string // unix socket of the CRI server; required
 	Runc    string // path of the low-level runtime; required
 	Monitor string // path of lanyard-monitor; required
@@ -41,11 +41,11 @@ type Config struct {
 
 // Seams are where tests put something broken, to see that a conformance suite notices. All may be nil.
 type Seams struct {
-	// Environ makes the environment of an exec'd process from the container's and the request's, both NAME=VALUE; nil is
-	// envprecedence's order.
+	// Environ makes the environment of an exec'd process from the container's and the request's, both NAME=VALUE; nil
+	// is envprecedence's order.
 	Environ func(container, request []string, tty bool) ([]string, error)
-	// Identify says as whom a container runs, from its root file system, its image's user and what the pod asks for; nil is
-	// supgroups.
+	// Identify says as whom a container runs, from its root file system, its image's user and what the pod asks for;
+	// nil is supgroups.
 	Identify func(rootfs, imageUser string, sc *runtimeapi.LinuxContainerSecurityContext) (specs.User, error)
 	// ExecProcess changes the process of an exec session before it is started.
 	ExecProcess func(*specs.Process)
@@ -61,7 +61,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	var errs []error
 	for _, p := range []*string{&c.Root, &c.Socket, &c.Runc, &c.Monitor} {
-		// The monitor runs in another folder.
+		// The monitor runs in another directory.
 		abs, err := filepath.Abs(*p)
 		errs = append(errs, err)
 		*p = abs

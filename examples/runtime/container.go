@@ -25,7 +25,7 @@ const (
 	bundleFile    = "config.json" // the name that the OCI specification gives
 )
 
-// container is one container. Its folder is its OCI bundle and its monitor's folder, too.
+// container is one container. Its directory is its OCI bundle and its monitor's directory, too.
 type container struct {
 	dir    string
 	record containerRecord // never changes
@@ -41,8 +41,8 @@ type container struct {
 	ended   chan struct{} // closed when exited is set
 }
 
-// containerRecord is what the disk knows of a container beyond its monitor's files. It is written last: a folder without
-// it is half-made, and removed.
+// containerRecord is what the disk knows of a container beyond its monitor's files. It is written last: a directory
+// without it is half-made, and removed.
 type containerRecord struct {
 	ID         string          `json:"id"`
 	SandboxID  string          `json:"sandboxID"`

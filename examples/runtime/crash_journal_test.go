@@ -170,7 +170,8 @@ func (l *journalled) check(t *testing.T, r report.Report) {
 	}
 }
 
-// checkRest checks the sessions whose process said nothing: they have an end, and it is not a process's that ended well.
+// checkRest checks the sessions whose process said nothing: they have an end, and it is not a process's that ended
+// well.
 func (l *journalled) checkRest(t *testing.T, ran []report.Report) {
 	t.Helper()
 	spoke := map[string]bool{}

@@ -7,8 +7,8 @@
 //   - execaudit/journal records who started which process,
 //   - supgroups says as which user and in which groups a container starts.
 //
-// State lives in one folder. Each container has a monitor process (package shim), so that the runtime may be stopped,
-// killed and started again while containers run: [New] reads the folder and goes on.
+// State lives in one directory. Each container has a monitor process (package shim), so that the runtime may be
+// stopped, killed and started again while containers run: [New] reads the directory and goes on.
 //
 //	s, err := runtime.New(runtime.Config{Root: dir, Socket: sock, Runc: runc, Monitor: monitor})
 //	…

@@ -46,8 +46,8 @@ type environment struct {
 	merge func(request []string, tty bool) ([]string, error)
 }
 
-// newEnvironment prepares the container's environment once for all its exec sessions. With a terminal, TERM=xterm is part
-// of it: it replaces the container's own value, and a caller's replaces it.
+// newEnvironment prepares the container's environment once for all its exec sessions. With a terminal, TERM=xterm is
+// part of it: it replaces the container's own value, and a caller's replaces it.
 func newEnvironment(config Config, container []string) *environment {
 	if config.Environ != nil {
 		return &environment{func(request []string, tty bool) ([]string, error) {

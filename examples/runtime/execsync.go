@@ -14,8 +14,8 @@ import (
 // maxSyncOutput is what ExecSync returns of each stream at most; the rest is read and dropped.
 const maxSyncOutput = 4 << 20 // 4 MiB: two of them fit into a message
 
-// ExecSync runs a command to its end, as probes and hooks do. It never carries an environment, and it is not journalled:
-// no request of the API server stands behind it (KEP-6035, Hooks and Probes).
+// ExecSync runs a command to its end, as probes and hooks do. It never carries an environment, and it is not
+// journalled: no request of the API server stands behind it (KEP-6035, Hooks and Probes).
 func (s *Server) ExecSync(ctx context.Context, req *runtimeapi.ExecSyncRequest) (*runtimeapi.ExecSyncResponse, error) {
 	c, err := s.running(req.GetContainerId())
 	if err != nil {

@@ -21,8 +21,8 @@ var aliceFiles = map[string]string{
 	"/etc/group":  "root:x:0:\nalice:x:1000:\nsecret:x:50000:alice\n",
 }
 
-// TestIdentity runs against both runtimes, with equal expectations: as whom the first process runs, what the status says,
-// and as whom exec sessions run.
+// TestIdentity runs against both runtimes, with equal expectations: as whom the first process runs, what the status
+// says, and as whom exec sessions run.
 func TestIdentity(t *testing.T) {
 	both(t, func(t *testing.T, n node) {
 		refs := map[string]string{}

@@ -71,7 +71,7 @@ func (s *Server) RemoveImage(_ context.Context, req *runtimeapi.RemoveImageReque
 	return &runtimeapi.RemoveImageResponse{}, s.images.Remove(req.GetImage().GetImage())
 }
 
-// ImageFsInfo measures the folders of images and of containers.
+// ImageFsInfo measures the directories of images and of containers.
 func (s *Server) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoRequest) (*runtimeapi.ImageFsInfoResponse, error) {
 	images, err := usage(s.images.Dir())
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoRequest) (*
 	return &runtimeapi.ImageFsInfoResponse{ImageFilesystems: []*runtimeapi.FilesystemUsage{images}}, nil
 }
 
-// usage counts what the folder holds. What goes away meanwhile is not counted.
+// usage counts what the directory holds. What goes away meanwhile is not counted.
 func usage(dir string) (*runtimeapi.FilesystemUsage, error) {
 	var bytes, inodes uint64
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 )
 
-// pair is a client of our runtime, in a process of its own and without a race detector, and runc on its own, both about to
-// run the same program in the same container.
+// pair is a client of our runtime, in a process of its own and without a race detector, and runc on its own, both about
+// to run the same program in the same container.
 type pair struct {
 	daemon    *daemon
 	container *runtimetest.Container

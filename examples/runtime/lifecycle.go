@@ -124,8 +124,8 @@ func waitMonitor(ctx context.Context, dir string) (monitor.Exited, error) {
 	return monitor.Exited{}, errors.Join(fmt.Errorf("container monitor is gone: %w", err), readErr)
 }
 
-// lost ends a container whose monitor is gone: nobody can say any more what its process does or how it ends. The error is
-// [monitor.ErrAlive] if it is not gone.
+// lost ends a container whose monitor is gone: nobody can say any more what its process does or how it ends. The error
+// is [monitor.ErrAlive] if it is not gone.
 func (s *Server) lost(c *container, why string) error {
 	e, err := monitor.Abandon(c.dir, monitor.Exited{Code: 255, At: time.Now(), Lost: true})
 	if errors.Is(err, monitor.ErrAlive) {
@@ -139,8 +139,8 @@ func (s *Server) lost(c *container, why string) error {
 	return nil
 }
 
-// StopContainer asks the container to end and, when it has not within the timeout, kills it. It may be called again, also
-// for a container that is gone.
+// StopContainer asks the container to end and, when it has not within the timeout, kills it. It may be called again,
+// also for a container that is gone.
 func (s *Server) StopContainer(ctx context.Context, req *runtimeapi.StopContainerRequest) (*runtimeapi.StopContainerResponse, error) {
 	c, err := s.container(req.GetContainerId())
 	if status.Code(err) == codes.NotFound {
@@ -184,7 +184,7 @@ func (c *container) waitEnded(ctx context.Context, atMost time.Duration) (bool, 
 	}
 }
 
-// signal sends a signal to the first process. That it has ended meanwhile is no error.
+// signal sends a signal to the first process. That it has ended meanwhile is not an error.
 func (s *Server) signal(c *container, signal string) error {
 	err := s.runc("kill", c.record.ID, signal)
 	if err == nil {

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newDir is a folder with a short path: a socket's may have 108 bytes, and a test's own folder has the test's name in it.
+// newDir is a directory with a short path: a socket's may have 108 bytes, and a test's own directory has the test's
+// name in it.
 func newDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lanyard-test-")
@@ -120,9 +121,9 @@ type node struct {
 	cuts bool // may close a WebSocket before the output is through, as cri-streaming does on its own
 }
 
-// exec runs the session. Where the runtime may cut a WebSocket short, the program stays a moment after its output, and runs
-// again, and stays longer, until there is some; and a terminal there has an input that stays open, because without one its
-// output is lost every time on a busy machine.
+// exec runs the session. Where the runtime may cut a WebSocket short, the program stays a moment after its output, and
+// runs again, and stays longer, until there is some; and a terminal there has an input that stays open, because without
+// one its output is lost every time on a busy machine.
 func (n node) exec(t testing.TB, c *runtimetest.Container, s *runtimetest.Session) *runtimetest.Session {
 	t.Helper()
 	for tries := range 20 {

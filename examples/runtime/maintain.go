@@ -31,7 +31,8 @@ func (s *Server) ReopenContainerLog(_ context.Context, req *runtimeapi.ReopenCon
 	return &runtimeapi.ReopenContainerLogResponse{}, err
 }
 
-// UpdateContainerResources changes the limits of a running container. The status goes on to show those it was created with.
+// UpdateContainerResources changes the limits of a running container. The status goes on to show those it was created
+// with.
 func (s *Server) UpdateContainerResources(ctx context.Context, req *runtimeapi.UpdateContainerResourcesRequest) (*runtimeapi.UpdateContainerResourcesResponse, error) {
 	if err := checkFields(req, updateTable, host{}); err != nil {
 		return nil, err

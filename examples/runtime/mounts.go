@@ -10,8 +10,8 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// mounts are the kernel's file systems, the pod's files and the pod's volumes, in the order in which they are mounted. A
-// volume replaces what would be at its place otherwise.
+// mounts are the kernel's file systems, the pod's files and the pod's volumes, in the order in which they are mounted.
+// A volume replaces what would be at its place otherwise.
 func mounts(b *sandbox, c *container) ([]specs.Mount, error) {
 	privileged := c.config.GetLinux().GetSecurityContext().GetPrivileged()
 	out := append(kernelMounts(privileged), podMounts(b)...)

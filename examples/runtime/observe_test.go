@@ -26,7 +26,7 @@ func processes(t testing.TB, c *runtimetest.Container) (pids []string) {
 	return strings.Fields(string(b))
 }
 
-// mountsBelow counts the mounts below the folder.
+// mountsBelow counts the mounts below the directory.
 func mountsBelow(t testing.TB, dir string) (n int) {
 	t.Helper()
 	f, err := os.Open("/proc/self/mountinfo")

@@ -16,7 +16,7 @@ import (
 const rawEnvFile = "env"
 
 // writeRaw changes a process whose environment has bytes that are not UTF-8, which its JSON form cannot carry: the
-// environment goes into a file of the container's folder, and the command is to be reached through the monitor's
+// environment goes into a file of the container's directory, and the command is to be reached through the monitor's
 // program. Any other process stays as it is.
 func (c *container) writeRaw(p *specs.Process, file string) error {
 	if !slices.ContainsFunc(p.Env, func(e string) bool { return !utf8.ValidString(e) }) {

@@ -67,8 +67,8 @@ func (e *journalEntry) end(code int, err error) {
 	e.server.inBackground(e.sync)
 }
 
-// append writes the record before it returns, so that no end of this runtime loses it. The disk has it a little later: the
-// session, whose intent is on disk, is not kept waiting.
+// append writes the record before it returns, so that no end of this runtime loses it. The disk has it a little later:
+// the session, whose intent is on disk, is not kept waiting.
 func (e *journalEntry) append(r journal.Record) {
 	if err := e.server.journal.AppendUnsynced(r); err != nil {
 		e.server.config.Logger.Error("exec journal", "kind", r.Kind, "err", err)
@@ -94,8 +94,8 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// endOpenSessions ends the sessions that an earlier runtime left open in the journal: their processes were killed when it
-// went. Where it did not come to record the process, the container's monitor has kept it.
+// endOpenSessions ends the sessions that an earlier runtime left open in the journal: their processes were killed when
+// it went. Where it did not come to record the process, the container's monitor has kept it.
 func (s *Server) endOpenSessions() error {
 	open, err := s.openSessions()
 	for _, r := range open {
@@ -116,7 +116,8 @@ func (s *Server) endOpenSession(last journal.Record) error {
 		monitor.ForgetSession(dir, last.ExecID))
 }
 
-// openSessions returns the last record of each session in the journal that has no end. A line that is not a record is logged.
+// openSessions returns the last record of each session in the journal that has no end. A line that is not a record is
+// logged.
 func (s *Server) openSessions() (map[journal.SessionKey]journal.Record, error) {
 	f, err := os.Open(s.config.Journal)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // launchWait bounds how long a start that an earlier runtime began is waited for.
 const launchWait = 10 * time.Second
 
-// recover takes up what an earlier runtime left in the folder, and removes what it left half-made.
+// recover takes up what an earlier runtime left in the directory, and removes what it left half-made.
 func (s *Server) recover() error {
 	if err := eachDir(s.path("sandboxes"), s.recoverSandbox); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (s *Server) recoverContainer(dir string) error {
 	)
 }
 
-// settleSessions waits until the container's monitor has started and killed what an earlier runtime asked it for. Without a
-// monitor, or with one that does not know how to tell, there is nothing to wait for.
+// settleSessions waits until the container's monitor has started and killed what an earlier runtime asked it for.
+// Without a monitor, or with one that does not know how to tell, there is nothing to wait for.
 func settleSessions(dir string) {
 	conn, err := monitor.Dial(dir)
 	if err != nil {

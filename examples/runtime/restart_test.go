@@ -67,7 +67,7 @@ func TestRestart(t *testing.T) {
 			t.Errorf("status = %v", got)
 		}
 	})
-	t.Run("STK-2 the folder is one runtime's", func(t *testing.T) {
+	t.Run("STK-2 the directory is one runtime's", func(t *testing.T) {
 		if _, err := start(config); err == nil {
 			t.Error("a second runtime started")
 		}
@@ -77,7 +77,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// endWhileAway sends the container's process SIGTERM with no runtime there, and waits until its monitor has noted the end.
+// endWhileAway sends the container's process SIGTERM with no runtime there, and waits until its monitor has noted the
+// end.
 func endWhileAway(t *testing.T, root string, c *runtimetest.Container) {
 	t.Helper()
 	dir := filepath.Join(root, "containers", c.ID)
@@ -94,7 +95,7 @@ func endWhileAway(t *testing.T, root string, c *runtimetest.Container) {
 	})
 }
 
-// killMonitor kills the process whose command line ends with the container's folder.
+// killMonitor kills the process whose command line ends with the container's directory.
 func killMonitor(t *testing.T, root string, c *runtimetest.Container) {
 	t.Helper()
 	dir := filepath.Join(root, "containers", c.ID)

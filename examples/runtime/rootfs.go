@@ -20,7 +20,7 @@ func (c *container) mountRoot(layers []string) error {
 		}
 	}
 	if len(layers) == 0 {
-		return nil // an image of nothing: an empty folder does
+		return nil // an image of nothing: an empty directory does
 	}
 	top := slices.Clone(layers)
 	slices.Reverse(top)

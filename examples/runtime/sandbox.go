@@ -32,7 +32,8 @@ type sandbox struct {
 	record sandboxRecord
 }
 
-// sandboxRecord is what the disk knows of a sandbox. It is written last: a folder without it is half-made, and removed.
+// sandboxRecord is what the disk knows of a sandbox. It is written last: a directory without it is half-made, and
+// removed.
 type sandboxRecord struct {
 	ID      string           `json:"id"`
 	Created time.Time        `json:"created"`
@@ -41,8 +42,8 @@ type sandboxRecord struct {
 	Pause   *monitor.Started `json:"pause,omitempty"` // init of the pod's PID namespace, if it has one
 }
 
-// RunPodSandbox makes a pod's namespaces: a network of its own with a loopback only, or the host's; IPC, hostname and PIDs
-// as asked.
+// RunPodSandbox makes a pod's namespaces: a network of its own with a loopback only, or the host's; IPC, hostname and
+// PIDs as asked.
 func (s *Server) RunPodSandbox(_ context.Context, req *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
 	if err := checkSandbox(req); err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func (s *Server) RemovePodSandbox(ctx context.Context, req *runtimeapi.RemovePod
 	return &runtimeapi.RemovePodSandboxResponse{}, nil
 }
 
-// destroy removes the folder, the record first, so that a crash on the way leaves a half-made one.
+// destroy removes the directory, the record first, so that a crash on the way leaves a half-made one.
 func (b *sandbox) destroy() error {
 	if err := os.Remove(filepath.Join(b.dir, sandboxFile)); err != nil && !os.IsNotExist(err) {
 		return err

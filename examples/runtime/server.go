@@ -42,8 +42,8 @@ type Server struct {
 	containers map[string]*container
 }
 
-// New opens the state folder, takes up the pods and containers in it and is ready to serve. Only one runtime may use a
-// folder at a time: another one is an error. Close it when done; containers go on.
+// New opens the state directory, takes up the pods and containers in it and is ready to serve. Only one runtime may use
+// a directory at a time: another one is an error. Close it when done; containers go on.
 func New(config Config) (*Server, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -101,7 +101,7 @@ func lockFile(path string) (*os.File, error) {
 	}
 	if err := whileLocked(unix.EWOULDBLOCK, func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: another runtime uses this folder: %w", path, err)
+		return nil, fmt.Errorf("%s: another runtime uses this directory: %w", path, err)
 	}
 	return f, nil
 }
@@ -127,8 +127,8 @@ func (s *Server) path(parts ...string) string {
 	return filepath.Join(append([]string{s.config.Root}, parts...)...)
 }
 
-// Serve answers CRI calls on the socket until ctx is done, then ends open streams and returns nil. Containers go on. It may
-// be called once.
+// Serve answers CRI calls on the socket until ctx is done, then ends open streams and returns nil. Containers go on. It
+// may be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	if err := os.Remove(s.config.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -187,7 +187,7 @@ func (s *Server) stopBackground() {
 	s.workers.Wait()
 }
 
-// Close gives the folder back. Containers go on, exec sessions end.
+// Close gives the directory back. Containers go on, exec sessions end.
 func (s *Server) Close() error {
 	var errs []error
 	if s.streams != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 )
 
-// processFiles are the OCI processes of exec sessions, in the container's folder while they are started.
+// processFiles are the OCI processes of exec sessions, in the container's directory while they are started.
 const processFiles = "exec-*"
 
 // execProcess is one more process in a container, from the runtime's side.
@@ -52,8 +52,9 @@ func (s *Server) execSpec(c *container, cmd, request []string, tty bool) (specs.
 	return p, nil
 }
 
-// start has the container's monitor start the process with these three standard streams, or with the terminal that comes
-// through console, and keep it under the session's name unless that is empty. The process lives until it ends, wait's context ends, or this runtime does.
+// start has the container's monitor start the process with these three standard streams, or with the terminal that
+// comes through console, and keep it under the session's name unless that is empty. The process lives until it ends,
+// wait's context ends, or this runtime does.
 func (c *container) start(p specs.Process, session string, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
 	name := "exec-" + newID()
 	file, env := filepath.Join(c.dir, name+".json"), name+".env"

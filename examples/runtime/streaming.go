@@ -13,8 +13,8 @@ func (s *Server) Exec(_ context.Context, req *runtimeapi.ExecRequest) (*runtimea
 	return s.exec(req)
 }
 
-// Attach returns the URL at which a client is connected to the container's own streams. It carries no environment: nothing
-// is started (KEP-6035, Scope).
+// Attach returns the URL at which a client is connected to the container's own streams. It carries no environment:
+// nothing is started (KEP-6035, Scope).
 func (s *Server) Attach(_ context.Context, req *runtimeapi.AttachRequest) (*runtimeapi.AttachResponse, error) {
 	if _, err := s.running(req.GetContainerId()); err != nil {
 		return nil, err

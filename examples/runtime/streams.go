@@ -59,8 +59,8 @@ func (st *streams) close() {
 // connKey is the context key of the request's connection.
 type connKey struct{}
 
-// untilGone ends the request's context when the client is gone. An upgraded connection is out of the HTTP server's hands,
-// which would otherwise notice; but somebody reads from it all the time, so the connection itself knows.
+// untilGone ends the request's context when the client is gone. An upgraded connection is out of the HTTP server's
+// hands, which would otherwise notice; but somebody reads from it all the time, so the connection itself knows.
 func untilGone(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancelCause(r.Context())
@@ -148,8 +148,8 @@ func (c *trackedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close lets the client close first. cri-streaming closes as soon as it has written the last byte, and a client that reads
-// slowly then finds a reset connection in the place of what was on its way.
+// Close lets the client close first. cri-streaming closes as soon as it has written the last byte, and a client that
+// reads slowly then finds a reset connection in the place of what was on its way.
 func (c *trackedConn) Close() error {
 	select {
 	case <-c.gone:

@@ -97,7 +97,8 @@ func attachContext(ctx context.Context, c *runtimetest.Container, o remotecomman
 	return e.StreamWithContext(ctx, o)
 }
 
-// TestPortForward reaches a port of the pod. containerd's pods share the host's network here, and ours has one of its own.
+// TestPortForward reaches a port of the pod. containerd's pods share the host's network here, and ours has one of its
+// own.
 func TestPortForward(t *testing.T) {
 	both(t, func(t *testing.T, n node) {
 		t.Run("STK-2 port-forward reaches the pod's loopback", func(t *testing.T) {

@@ -133,11 +133,11 @@ func (p *Private) NodeProvider(name, path string) credprovider.Provider {
 	}
 }
 
-// Install writes a configuration of the providers to a folder of that name in the
+// Install writes a configuration of the providers to a directory of that name in the
 // stack's, with the plugin under each of their names, and returns what makes a kubelet
 // use it.
-func (p *Private) Install(folder string, providers ...credprovider.Provider) (func(*kubelet.Config), error) {
-	dir := filepath.Join(p.stack.options.Dir, folder)
+func (p *Private) Install(directory string, providers ...credprovider.Provider) (func(*kubelet.Config), error) {
+	dir := filepath.Join(p.stack.options.Dir, directory)
 	bin, file := filepath.Join(dir, "bin"), filepath.Join(dir, "providers.json")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, err

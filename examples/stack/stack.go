@@ -116,7 +116,7 @@ func (s *Stack) Journal(node string) string {
 func (s *Stack) Registry() *testimage.Registry { return s.registry }
 
 // Stop removes the pods, so that their containers end in order, and then ends every
-// component. It leaves the folder.
+// component. It leaves the directory.
 func (s *Stack) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -22,7 +22,8 @@ type Registry struct {
 	server       *httptest.Server
 }
 
-// NewRegistry starts a registry; each of the wrappers, the first innermost, may change how it answers. Close it when done.
+// NewRegistry starts a registry; each of the wrappers, the first innermost, may change how it answers. Close it when
+// done.
 func NewRegistry(wrappers ...func(http.Handler) http.Handler) *Registry {
 	h := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	for _, wrap := range wrappers {

@@ -6,9 +6,9 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// ErrorList returns the execaudit.Faults in err as apimachinery's list, in the same order and with the texts that Kubernetes has for
-// them, for an answer such as apierrors.NewInvalid makes. path is where the list of entries stands in its object; nil is the path
-// env. nil for a nil error; an error without Faults becomes one of type InternalError.
+// ErrorList returns the execaudit.Faults in err as apimachinery's list, in the same order and with the texts that
+// Kubernetes has for them, for an answer such as apierrors.NewInvalid makes. path is where the list of entries stands
+// in its object; nil is the path env. nil for a nil error; an error without Faults becomes one of type InternalError.
 func ErrorList(err error, path *field.Path) field.ErrorList {
 	if err == nil {
 		return nil

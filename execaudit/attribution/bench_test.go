@@ -9,7 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
-// BenchmarkOpenSessions adds and answers a child's event while many sessions are open, and states what one of them holds.
+// BenchmarkOpenSessions adds and answers a child's event while many sessions are open, and states what one of them
+// holds.
 func BenchmarkOpenSessions(b *testing.B) {
 	for _, open := range []int{1, 1000, 100_000} {
 		b.Run(strconv.Itoa(open), func(b *testing.B) {

@@ -179,8 +179,8 @@ func TestFormats(t *testing.T) {
 	})
 }
 
-// fuzz holds that a decoder neither panics nor keeps anything of a line it refuses, and takes no line that is not JSON with
-// balanced brackets for one.
+// fuzz holds that a decoder neither panics nor keeps anything of a line it refuses, and takes no line that is not JSON
+// with balanced brackets for one.
 func fuzz(f *testing.F, format string) {
 	for _, line := range samples(f, format) {
 		f.Add(line)

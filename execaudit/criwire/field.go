@@ -13,8 +13,8 @@ import (
 // fieldNumber is the field's number on the wire.
 const fieldNumber protowire.Number = 7
 
-// writeMessage replaces the environment of m, through its descriptor, so that one code serves the cri-api without the field and the
-// one with it.
+// writeMessage replaces the environment of m, through its descriptor, so that one code serves the cri-api without the
+// field and the one with it.
 func writeMessage(m protoreflect.Message, envs []envprecedence.Entry) error {
 	if err := check(envs); err != nil {
 		return err

@@ -60,7 +60,8 @@ type Sessions struct {
 	bytes   int
 }
 
-// tokenHandle is a streaming token, which is as good as a password. fmt prints a handle as an address, in whatever it stands.
+// tokenHandle is a streaming token, which is as good as a password. fmt prints a handle as an address, in whatever it
+// stands.
 type tokenHandle = unique.Handle[string]
 
 type session struct {

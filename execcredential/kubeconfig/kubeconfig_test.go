@@ -321,7 +321,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("ECR-19 of several files the first entry of a name wins, and commands belong to their file's folder", func(t *testing.T) {
+	t.Run("ECR-19 of several files the first entry of a name wins, and commands belong to their file's directory", func(t *testing.T) {
 		var got []string
 		for _, user := range config.Users {
 			got = append(got, user.Name+" "+user.User.Exec.Command)
@@ -337,7 +337,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Load = %v, want *FileError", err)
 		}
 	})
-	t.Run("ECR-19 KUBECONFIG lists the files, each once; without it the one in the home folder", func(t *testing.T) {
+	t.Run("ECR-19 KUBECONFIG lists the files, each once; without it the one in the home directory", func(t *testing.T) {
 		t.Setenv("KUBECONFIG", strings.Join([]string{first, "", second, first}, string(os.PathListSeparator)))
 		if got := kubeconfig.Paths(); !slices.Equal(got, []string{first, second}) {
 			t.Errorf("Paths = %q", got)

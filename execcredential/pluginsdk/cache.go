@@ -29,8 +29,8 @@ var ErrCacheDir = errors.New("cache directory is open to others, want mode 0700"
 type Cache struct {
 	// Dir is the directory; it is made with mode 0700 when absent.
 	Dir string
-	// Margin is how much of its lifetime an answer must have left; zero is DefaultMargin. An answer without an expiry is
-	// not kept.
+	// Margin is how much of its lifetime an answer must have left; zero is DefaultMargin. An answer without an expiry
+	// is not kept.
 	Margin time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time

@@ -36,8 +36,8 @@ type Options struct {
 	// CacheKey names what an answer depends on besides the cluster information and the version: the user, the audience,
 	// the provider. It becomes part of a digest.
 	CacheKey string
-	// DefaultVersion is the version to answer in when KUBERNETES_EXEC_INFO is absent, for a person who tries the plugin by
-	// hand; empty makes that an error.
+	// DefaultVersion is the version to answer in when KUBERNETES_EXEC_INFO is absent, for a person who tries the plugin
+	// by hand; empty makes that an error.
 	DefaultVersion string
 }
 

@@ -23,8 +23,8 @@ var (
 	ErrCustomTLS = errors.New("base transport dials TLS itself")
 	// ErrNoTLS is the condition of a client certificate that no TLS configuration could present.
 	ErrNoTLS = errors.New("the base has no TLS configuration that could present the client certificate")
-	// ErrServer is the condition of a server that is not an absolute http or https URL, so that no request can be said to
-	// be for it.
+	// ErrServer is the condition of a server that is not an absolute http or https URL, so that no request can be said
+	// to be for it.
 	ErrServer = errors.New("server is not an absolute http or https URL")
 	// ErrRefused is the condition of a credential that the server answered with 401.
 	ErrRefused = errors.New("the server refused the credential with 401")

@@ -26,7 +26,8 @@ const (
 	StatusExecutionError = "plugin_execution_error"
 	// StatusNotFound is a plugin that is missing or not executable; the code is 1.
 	StatusNotFound = "plugin_not_found_error"
-	// StatusInternalError is everything else, an unusable answer included, where client-go says no_error; the code is 1.
+	// StatusInternalError is everything else, an unusable answer included, where client-go says no_error; the code is
+	// 1.
 	StatusInternalError = "client_internal_error"
 )
 

@@ -33,13 +33,14 @@ type Options struct {
 	MaxSources int
 	// Terminal is lent to interactive plugins. If nil, there is none.
 	Terminal *Terminal
-	// Stderr receives what plugins write to standard error, such as a prompt; it must not block. If nil, it is discarded.
+	// Stderr receives what plugins write to standard error, such as a prompt; it must not block. If nil, it is
+	// discarded.
 	Stderr io.Writer
 	// Proactive refreshes a credential in the last 1% of its lifetime, before a request needs it, used or not. It never
 	// does so interactively.
 	Proactive bool
-	// Repeat sends a request again, once, when the server answers 401 and its body can be read again, so that the caller
-	// does not see the first 401.
+	// Repeat sends a request again, once, when the server answers 401 and its body can be read again, so that the
+	// caller does not see the first 401.
 	Repeat bool
 	// Metrics are the recorders.
 	Metrics Metrics

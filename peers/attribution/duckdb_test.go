@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// duckDB builds and starts the program of the folder duckdb and returns what has it join once. Neither its build nor its start
-// is part of what is measured.
+// duckDB builds and starts the program of the directory duckdb and returns what has it join once. Neither its build nor
+// its start is part of what is measured.
 func duckDB(tb testing.TB, in input) func() int {
 	tb.Helper()
 	program := filepath.Join(tb.TempDir(), "duckdb")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WriteEvents writes Tetragon's export: a third of the processes belong to sessions, in trees two deep; each has an exec and an
-// exit, a session's shell when the session ends.
+// WriteEvents writes Tetragon's export: a third of the processes belong to sessions, in trees two deep; each has an
+// exec and an exit, a session's shell when the session ends.
 func (l Logs) WriteEvents(w io.Writer) error {
 	g, out := l.generator(2), bufio.NewWriterSize(w, 1<<20)
 	begun := 0

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Logs says how large the two generated logs are. The zero fields take the shape of the published measurement: 500,000 audit lines
-// of about 1.3 KB and 1,000,000 process events of about 0.96 KB.
+// Logs says how large the two generated logs are. The zero fields take the shape of the published measurement: 500,000
+// audit lines of about 1.3 KB and 1,000,000 process events of about 0.96 KB.
 type Logs struct {
 	// Audit and Events are the numbers of lines.
 	Audit, Events int

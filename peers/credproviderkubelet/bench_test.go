@@ -65,8 +65,8 @@ func register(b *testing.B, n int, duration time.Duration) {
 	registered = n
 }
 
-// BenchmarkCachedLookup looks up an image for a pod on a node with n providers of ten patterns each, one of which matches and
-// has its answer cached.
+// BenchmarkCachedLookup looks up an image for a pod on a node with n providers of ten patterns each, one of which
+// matches and has its answer cached.
 func BenchmarkCachedLookup(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprintf("providers-%d/lanyard", n), func(b *testing.B) {

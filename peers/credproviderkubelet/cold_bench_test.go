@@ -28,8 +28,8 @@ func BenchmarkColdLookup(b *testing.B) {
 	}
 }
 
-// medians returns how long each of the runs takes when they are run in turn, in a new order each round: a run feels what
-// the one before it has left to do.
+// medians returns how long each of the runs takes when they are run in turn, in a new order each round: a run feels
+// what the one before it has left to do.
 func medians(runs ...func()) []time.Duration {
 	took := make([][]time.Duration, len(runs))
 	for range coldRounds {

@@ -37,7 +37,8 @@ func newServer(t testing.TB) *httptest.Server {
 	return server
 }
 
-// outcome is what a user sees of one request: an error, or the status and what the server saw; and what the plugin was told.
+// outcome is what a user sees of one request: an error, or the status and what the server saw; and what the plugin was
+// told.
 func outcome(client *http.Client, url string, p *plugin) string {
 	response, err := client.Get(url)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package gorestful runs kubeletauthz with go-restful, the router of the kubelet: its paths against its routing, and its guard
-// as a filter.
+// Package gorestful runs kubeletauthz with go-restful, the router of the kubelet: its paths against its routing, and
+// its guard as a filter.
 package gorestful

@@ -19,8 +19,8 @@ type served struct {
 	url    *url.URL
 }
 
-// containers serve the kubelet's routes: as the kubelet registers them, with both of go-restful's routers, and below a service
-// at the root, where go-restful itself looks for the route.
+// containers serve the kubelet's routes: as the kubelet registers them, with both of go-restful's routers, and below a
+// service at the root, where go-restful itself looks for the route.
 func containers(ran *[]served) []*restful.Container {
 	var all []*restful.Container
 	for _, router := range []restful.RouteSelector{restful.CurlyRouter{}, restful.RouterJSR311{}} {
@@ -74,8 +74,8 @@ func route(s *restful.WebService, root, path, method string, ran *[]served) {
 	}))
 }
 
-// check says: what the mapping asks for is what the handler's own route asks for, or proxy alone; and with hardened verbs a
-// handler that runs commands is reached by nothing but create.
+// check says: what the mapping asks for is what the handler's own route asks for, or proxy alone; and with hardened
+// verbs a handler that runs commands is reached by nothing but create.
 func check(t *testing.T, s served) {
 	m, err := kubeletauthz.New(kubeletauthz.Options{})
 	if err != nil {

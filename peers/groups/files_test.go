@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// corpus is a passwd and a group file of the same number of rows. Each group has eleven members or so; the target, in the
-// middle of passwd, is in sixteen groups wherever there are that many.
+// corpus is a passwd and a group file of the same number of rows. Each group has eleven members or so; the target, in
+// the middle of passwd, is in sixteen groups wherever there are that many.
 type corpus struct {
 	passwd, group []byte
 	name          string

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestRedaction prints every exported type of the house with a marker in each field. A field that shows is one that may.
+// TestRedaction prints every exported type of the house with a marker in each field. A field that shows is one that
+// may.
 func TestRedaction(t *testing.T) {
 	printable, guarded := readFields(t, "printable.txt"), readFields(t, "guarded.txt")
 	seen := map[string]bool{}

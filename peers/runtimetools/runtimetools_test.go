@@ -11,8 +11,8 @@ import (
 	"github.com/opencontainers/runtime-tools/generate"
 )
 
-// runtimeTools adds the overrides to a baseline one by one. It edits the baseline in place, so it should be given a copy;
-// being clipped, that does not grow from one exec to the next.
+// runtimeTools adds the overrides to a baseline one by one. It edits the baseline in place, so it should be given a
+// copy; being clipped, that does not grow from one exec to the next.
 func runtimeTools(base, overrides []string) []string {
 	//lint:ignore SA1019 measured as that release was used
 	generator := generate.NewFromSpec(&specs.Spec{Process: &specs.Process{Env: base}})

@@ -45,8 +45,8 @@ func Targets(h *house.House, m house.Module) ([]Target, error) {
 	return targets, lines.Err()
 }
 
-// minimize bounds the time for making one interesting input smaller. By itself the go command takes a minute for each, which
-// is all the time that a target has.
+// minimize bounds the time for making one interesting input smaller. By itself the go command takes a minute for each,
+// which is all the time that a target has.
 const minimize = "-fuzzminimizetime=1s"
 
 // Run fuzzes the target for d. What the go command prints goes to w.

@@ -35,10 +35,10 @@ type summer struct {
 	busy  map[string]bool
 }
 
-// Sums returns the text that each go.sum of the workspace must have for its siblings to be
-// fetched from their tags, by the directory of the module; an empty text is no file. What the files list beside siblings
-// is taken as it is. A sibling's own go.sum is part of its zip and so of its sum, hence siblings come
-// first; a circle of them is an error, and so is a required version that is not the tree's.
+// Sums returns the text that each go.sum of the workspace must have for its siblings to be fetched from their tags, by
+// the directory of the module; an empty text is not a file. What the files list beside siblings is taken as it is. A
+// sibling's own go.sum is part of its zip and so of its sum, hence siblings come first; a circle of them is an error,
+// and so is a required version that is not the tree's.
 func Sums(h *house.House) (map[string][]byte, error) {
 	s := &summer{h: h, texts: map[string][]byte{}, sums: map[string]hashes{}, busy: map[string]bool{}}
 	for _, m := range h.Modules {

@@ -13,8 +13,8 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// TestAliases holds every exported type to be one whose methods `go doc` shows: an alias shows none of those of the type that
-// it names.
+// TestAliases holds every exported type to be one whose methods `go doc` shows: an alias shows none of those of the
+// type that it names.
 func TestAliases(t *testing.T) {
 	eachLibrary(t, "MOD-3 no exported type is an alias of another package's:", func(t *testing.T, h *house.House, m house.Module) {
 		for _, p := range exported(t, h, m) {

@@ -65,8 +65,8 @@ const tick = time.Second / 100
 
 var errNoTimes = errors.New("no line of processor times")
 
-// readCPUTimes reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, and the guests'
-// times, which user and nice include.
+// readCPUTimes reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, and the
+// guests' times, which user and nice include.
 func readCPUTimes(file string) (cpuTimes, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

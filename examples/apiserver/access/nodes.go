@@ -104,7 +104,8 @@ func (n nodes) referred(ctx context.Context, name string, a authorizer.Attribute
 	return slices.ContainsFunc(n.pods(ctx, a.GetNamespace(), name), refers)
 }
 
-// referrer returns the test whether a pod of the right namespace refers to an object; nil for what pods do not refer to.
+// referrer returns the test whether a pod of the right namespace refers to an object; nil for what pods do not refer
+// to.
 func referrer(resource, verb, name string) func(*corev1.Pod) bool {
 	read := slices.Contains([]string{"get", "list", "watch"}, verb)
 	switch {

@@ -46,7 +46,7 @@ func (a *Attach) Connect(ctx context.Context, name string, options runtime.Objec
 	}
 	o, ok := options.(*corev1.PodAttachOptions)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of an attach", options))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are not attach options", options))
 	}
 	pod, err := a.Pods.get(ctx, name)
 	if err != nil {

@@ -76,8 +76,9 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	return session{e.Pods.Kubelets, location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder}, nil
 }
 
-// environment returns the entries to send, or execaudit.Faults, every one at once. The faults of a request that cannot be read come from its own
-// query, where every parameter stands at its place; net/url had left out some before the options were made.
+// environment returns the entries to send, or execaudit.Faults, every one at once. The faults of a request that cannot
+// be read come from its own query, where every parameter stands at its place; net/url had left out some before the
+// options were made.
 func (e *Exec) environment(ctx context.Context, o *kinds.PodExecOptions) ([]envprecedence.Entry, error) {
 	query, sent, err := queryOf(ctx)
 	if err != nil {
@@ -120,7 +121,7 @@ func readExec(options runtime.Object) (*kinds.PodExecOptions, error) {
 			Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, TTY: o.TTY, Container: o.Container, Command: o.Command,
 		}, nil
 	}
-	return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of an exec", options))
+	return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are not exec options", options))
 }
 
 // auditID returns the ID under which this request is audited, "" when it is not.

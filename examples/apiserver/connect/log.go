@@ -43,7 +43,7 @@ func (*Log) NewGetOptions() (runtime.Object, bool, string) { return &corev1.PodL
 func (l *Log) Get(ctx context.Context, name string, options runtime.Object) (runtime.Object, error) {
 	o, ok := options.(*corev1.PodLogOptions)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of a log", options))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are not log options", options))
 	}
 	if err := readable(ctx); err != nil {
 		return nil, err

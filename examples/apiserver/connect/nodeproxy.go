@@ -50,7 +50,7 @@ func (*NodeProxy) NewConnectOptions() (runtime.Object, bool, string) {
 func (n *NodeProxy) Connect(ctx context.Context, name string, options runtime.Object, responder rest.Responder) (http.Handler, error) {
 	o, ok := options.(*corev1.NodeProxyOptions)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of a proxy", options))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are not proxy options", options))
 	}
 	location, err := n.Kubelets.Location(ctx, name)
 	if err != nil {

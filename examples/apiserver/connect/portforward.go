@@ -49,7 +49,7 @@ func (p *PortForward) Connect(ctx context.Context, name string, options runtime.
 	}
 	o, ok := options.(*corev1.PodPortForwardOptions)
 	if !ok {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are no options of a port-forward", options))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%T are not port-forward options", options))
 	}
 	pod, err := p.Pods.get(ctx, name)
 	if err != nil {

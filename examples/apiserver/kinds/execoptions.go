@@ -32,11 +32,13 @@ type ExecEnvironment struct {
 	// Env is what the caller wants in the process's environment, in the caller's order.
 	Env []envprecedence.Entry `json:"env,omitempty"`
 
-	// faults are those of entries that could not be read, as a query or as JSON; they are reported with those of validation.
+	// faults are those of entries that could not be read, as a query or as JSON; they are reported with those of
+	// validation.
 	faults error
 }
 
-// Faults returns what was wrong with the entries as they came, before any rule of validation, as execaudit.Faults; nil for nothing.
+// Faults returns what was wrong with the entries as they came, before any rule of validation, as execaudit.Faults; nil
+// for nothing.
 func (e *ExecEnvironment) Faults() error { return e.faults }
 
 // DeepCopyObject implements runtime.Object.

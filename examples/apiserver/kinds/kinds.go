@@ -1,7 +1,8 @@
 // Package kinds is the API of the reference API server as Go types: which kinds there are, how they are encoded, which
 // of their fields a selector may name.
 //
-// Kubernetes keeps an internal form of every type and converts. Here the published v1 types are their own internal form.
+// Kubernetes keeps an internal form of every type and converts. Here the published v1 types are their own internal
+// form.
 package kinds
 
 import (

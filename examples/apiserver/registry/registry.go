@@ -24,8 +24,8 @@ type Registry struct {
 	byKind map[schema.GroupKind]*Store
 }
 
-// New builds the registry over a backend. Registries of one backend share its objects. groups is the server's version and
-// its gate SupplementalGroupsPolicy.
+// New builds the registry over a backend. Registries of one backend share its objects. groups is the server's version
+// and its gate SupplementalGroupsPolicy.
 func New(k kinds.Kinds, backend *memory.Backend, groups admission.Component) (*Registry, error) {
 	r := &Registry{all: map[schema.GroupVersion]map[string]rest.Storage{}, byKind: map[schema.GroupKind]*Store{}}
 	b := builder{kinds: k, backend: backend, registry: r}

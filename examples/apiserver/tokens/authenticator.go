@@ -33,8 +33,8 @@ type Authenticator struct {
 
 var _ authenticator.Token = (*Authenticator)(nil)
 
-// AuthenticateToken implements authenticator.Token. A token of another issuer is not ours to judge: false without error.
-// One of ours errs when it is expired, meant for another audience, or bound to what is gone.
+// AuthenticateToken implements authenticator.Token. A token of another issuer is not ours to judge: false without
+// error. One of ours errs when it is expired, meant for another audience, or bound to what is gone.
 func (a *Authenticator) AuthenticateToken(ctx context.Context, token string) (*authenticator.Response, bool, error) {
 	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{algorithm})
 	if err != nil {

@@ -59,8 +59,8 @@ func (*Request) New() runtime.Object { return &authenticationv1.TokenRequest{} }
 // Destroy implements rest.Storage.
 func (*Request) Destroy() {}
 
-// Create implements rest.NamedCreater. It errs with Invalid for a bad time or binding, NotFound for an account or object
-// that is not there, Conflict for a UID that is not the object's.
+// Create implements rest.NamedCreater. It errs with Invalid for a bad time or binding, NotFound for an account or
+// object that is not there, Conflict for a UID that is not the object's.
 func (r *Request) Create(ctx context.Context, name string, object runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	req, ok := object.(*authenticationv1.TokenRequest)
 	if !ok {
@@ -121,7 +121,8 @@ func check(req *authenticationv1.TokenRequest, account *corev1.ServiceAccount) e
 	return apierrors.NewInvalid(authenticationv1.SchemeGroupVersion.WithKind("TokenRequest").GroupKind(), account.Name, faults)
 }
 
-// issue signs the token into the status. Its ID goes into the audit event, so that later requests with it can be traced.
+// issue signs the token into the status. Its ID goes into the audit event, so that later requests with it can be
+// traced.
 func (r *Request) issue(ctx context.Context, req *authenticationv1.TokenRequest, p private) error {
 	now := time.Now()
 	expires := now.Add(time.Duration(*req.Spec.ExpirationSeconds) * time.Second)

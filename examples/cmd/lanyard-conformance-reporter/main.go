@@ -1,5 +1,5 @@
-// Command lanyard-conformance-reporter is the program in the conformance suite's images, where the running program cannot
-// be: a test binary with the race detector needs a C library that those images do not have.
+// Command lanyard-conformance-reporter is the program in the conformance suite's images, where the running program
+// cannot be: a test binary with the race detector needs a C library that those images do not have.
 package main
 
 import (

@@ -17,7 +17,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// live is one process of a line of descent. The first word says which; each step is one generation, the first this process.
+// live is one process of a line of descent. The first word says which; each step is one generation, the first this
+// process.
 //
 //	child      as it is
 //	kill       it kills its parent, then goes on
@@ -59,7 +60,7 @@ func live(dir string, words []string) error {
 	if err := hold(); err != nil || how == "daemon" {
 		return err
 	}
-	// It may have been killed, which is no fault.
+	// It may have been killed, which is not a fault.
 	_ = child.Wait()
 	return nil
 }
@@ -87,7 +88,8 @@ func bear(dir, how, id string, args []string) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// reportInto prints the report and appends it to a file that many processes write: in one write, so that lines stay whole.
+// reportInto prints the report and appends it to a file that many processes write: in one write, so that lines stay
+// whole.
 func reportInto(file string) error {
 	r, err := report.Self()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command lanyard-reporter is the only program in our test images. It is static and needs nothing beside itself. It says what it
-// is and does what tests need:
+// Command lanyard-reporter is the only program in our test images. It is static and needs nothing beside itself. It
+// says what it is and does what tests need:
 //
 //	reporter                      report as JSON, exit
 //	reporter sleep [DURATION]     report, then sleep (for ever without a duration)
@@ -190,7 +190,8 @@ func spawn(count, duration string) error {
 	return printReport()
 }
 
-// tree reports once its child runs its program: Start returns then. The words mark the processes for whoever lists them.
+// tree reports once its child runs its program: Start returns then. The words mark the processes for whoever lists
+// them.
 func tree(depth string, words []string) error {
 	n, err := strconv.Atoi(depth)
 	if err != nil || n <= 0 {

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// gcPercent is how far the heap grows before it is collected, unless GOGC says otherwise. A session allocates about 1 MB,
-// most of it SPDY's compressors, on a heap of a few: the default collects in the middle of every few sessions.
+// gcPercent is how far the heap grows before it is collected, unless GOGC says otherwise. A session allocates about 1
+// MB, most of it SPDY's compressors, on a heap of a few: the default collects in the middle of every few sessions.
 const gcPercent = 400
 
 func run(args []string) error {
@@ -33,7 +33,7 @@ func run(args []string) error {
 	}
 	var c runtime.Config
 	flags := flag.NewFlagSet("lanyard-runtime", flag.ContinueOnError)
-	flags.StringVar(&c.Root, "root", "/var/lib/lanyard-runtime", "state `folder`")
+	flags.StringVar(&c.Root, "root", "/var/lib/lanyard-runtime", "state `directory`")
 	flags.StringVar(&c.Socket, "socket", "/run/lanyard-runtime.sock", "`path` of the CRI socket")
 	flags.StringVar(&c.Runc, "runc", "", "`path` of the low-level runtime (default: as built by make parts)")
 	flags.StringVar(&c.Monitor, "monitor", "", "`path` of lanyard-monitor (default: as built by make parts)")

@@ -24,17 +24,17 @@ func main() {
 	root.AddCommand(
 		&cobra.Command{
 			Use: "demo", Short: "Tell who ran what, and stop", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return inFolder(cmd.Context(), demo.Tell) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return inDirectory(cmd.Context(), demo.Tell) },
 		},
 		&cobra.Command{
 			Use: "cost", Short: "Measure what the exec gates cost", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				return inFolder(cmd.Context(), func(ctx context.Context, dir string) error { return cost.Measure(ctx, dir, os.Stdout) })
+				return inDirectory(cmd.Context(), func(ctx context.Context, dir string) error { return cost.Measure(ctx, dir, os.Stdout) })
 			},
 		},
 		&cobra.Command{
 			Use: "up", Short: "Keep the cluster running until interrupted", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return inFolder(cmd.Context(), demo.Keep) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return inDirectory(cmd.Context(), demo.Keep) },
 		},
 	)
 	if err := root.ExecuteContext(ctx); err != nil {
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// inFolder gives f a folder that is gone afterwards.
-func inFolder(ctx context.Context, f func(context.Context, string) error) (err error) {
+// inDirectory gives f a directory that is gone afterwards.
+func inDirectory(ctx context.Context, f func(context.Context, string) error) (err error) {
 	if err := ready(); err != nil {
 		return err
 	}

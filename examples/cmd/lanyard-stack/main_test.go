@@ -20,7 +20,7 @@ var needed = []string{
 	"lanyard-login-plugin", "lanyard-pull-plugin", "kubectl", "kubectl-exec_env", "runc", "containerd", "containerd-shim-runc-v2", "ctr",
 }
 
-// command is the stack's, in a temporary folder and a working directory of its own.
+// command is the stack's, in a temporary directory and a working directory of its own.
 func command(t *testing.T, verb string) (cmd *exec.Cmd, temporary string) {
 	t.Helper()
 	program := parts.Need(t, needed...)[0]

@@ -12,7 +12,7 @@ import (
 )
 
 // checkGone fails the test for each process, mount, network namespace, cgroup and file that a stack in the temporary
-// folder has left. Network namespaces are kept by mounts.
+// directory has left. Network namespaces are kept by mounts.
 func checkGone(t *testing.T, dir string, ids []string) {
 	t.Helper()
 	for pid := range processes(t, dir) {
@@ -35,18 +35,18 @@ func checkGone(t *testing.T, dir string, ids []string) {
 	}
 }
 
-// processes are those that name the folder in their command line or environment, by PID with the program's name. The
+// processes are those that name the directory in their command line or environment, by PID with the program's name. The
 // test itself is none of them.
 func processes(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	folders, err := filepath.Glob("/proc/[0-9]*")
+	directories, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	for _, folder := range folders {
-		pid := filepath.Base(folder)
-		environment, _ := os.ReadFile(filepath.Join(folder, "environ")) // one that is gone in the meantime is none
+	for _, directory := range directories {
+		pid := filepath.Base(directory)
+		environment, _ := os.ReadFile(filepath.Join(directory, "environ")) // one that is gone in the meantime is none
 		if command := commandLine(pid); strings.Contains(command+string(environment), dir) {
 			program, _, _ := strings.Cut(command, " ")
 			found[pid] = filepath.Base(program)

@@ -177,8 +177,8 @@ func TestEveryRefusableField(t *testing.T) {
 	}
 }
 
-// TestCheckNamesAllFields sets any refusable fields at any places of a pod: exactly those are refused, and the pod stays
-// as it was.
+// TestCheckNamesAllFields sets any refusable fields at any places of a pod: exactly those are refused, and the pod
+// stays as it was.
 func TestCheckNamesAllFields(t *testing.T) {
 	t.Run("STK-10 a pod is refused for exactly the fields that would be dropped", func(t *testing.T) { rapid.Check(t, checkNamesAll) })
 }

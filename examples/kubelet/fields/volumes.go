@@ -29,7 +29,7 @@ func volumeRows() []Row {
 	return rows
 }
 
-// label reports whether a name is a DNS label, as the API has it: it is no path.
+// label reports whether a name is a DNS label, as the API has it: it is not a path.
 func label(text string, _ scope) bool { return len(validation.IsDNS1123Label(text)) == 0 }
 
 // otherVolumes are the kinds that the kubelet does not make.

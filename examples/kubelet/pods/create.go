@@ -25,7 +25,7 @@ func (w *worker) create(ctx context.Context, r round, c *corev1.Container, attem
 	if err != nil {
 		return problem{"CreateContainerConfigError", err.Error()}, err
 	}
-	// Kubernetes leaves the folders of logs to the kubelet.
+	// Kubernetes leaves the directories of logs to the kubelet.
 	if err := os.MkdirAll(filepath.Join(w.m.logDirectory(r.pod), c.Name), 0o755); err != nil {
 		return problem{"CreateContainerError", err.Error()}, err
 	}

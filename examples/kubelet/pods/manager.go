@@ -22,7 +22,7 @@ const loopback = "127.0.0.1"
 // Options is what a Manager works with. Every field but the last four is needed.
 type Options struct {
 	Node    string
-	Root    string // folder of logs and volumes
+	Root    string // directory of logs and volumes
 	Client  kubernetes.Interface
 	Runtime runtimeapi.RuntimeServiceClient
 	Images  runtimeapi.ImageServiceClient

@@ -17,7 +17,8 @@ func (w *worker) sync(ctx context.Context, pod *corev1.Pod) (time.Duration, erro
 	if err != nil {
 		return 0, err
 	}
-	// Asked anew each time: a runtime may have lost a feature since. What runs goes on, what is made anew must be admitted.
+	// Asked anew each time: a runtime may have lost a feature since. What runs goes on, what is made anew must be
+	// admitted.
 	w.admission = w.admit(pod, found)
 	if !w.admission.Rejected || found.running(pod) {
 		w.refuseChanges(pod, found)

@@ -76,7 +76,7 @@ func (m *Manager) volume(ctx context.Context, pod *corev1.Pod, v *corev1.Volume)
 	return "", fmt.Errorf("its kind is not supported by this kubelet")
 }
 
-// emptyDir makes the folder once. It belongs to fsGroup where the pod has one, with
+// emptyDir makes the directory once. It belongs to fsGroup where the pod has one, with
 // the set-group-ID bit, so that files made in it do too.
 func emptyDir(dir string, pod *corev1.Pod) error {
 	if _, err := os.Stat(dir); err == nil {

@@ -136,8 +136,8 @@ func (p *Puller) credentials(ctx context.Context, pod *corev1.Pod, repository st
 	return found
 }
 
-// logPlugins writes what failed plugins said, one by one. It is for the node's operator and not in the event, because the
-// library answers for the token that it cuts out, and the plugin for the rest.
+// logPlugins writes what failed plugins said, one by one. It is for the node's operator and not in the event, because
+// the library answers for the token that it cuts out, and the plugin for the rest.
 func (p *Puller) logPlugins(pod *corev1.Pod, err error) {
 	if failed, ok := err.(*plugin.Error); ok {
 		p.Log.Warn("credential provider plugin failed", "namespace", pod.Namespace, "pod", pod.Name,

@@ -16,7 +16,7 @@ const (
 	whiteoutMeta   = ".wh..wh." // other bookkeeping of aufs, of no meaning here
 )
 
-// create makes one entry whose place is free, or is a folder if it is one.
+// create makes one entry whose place is free, or is a directory if it is one.
 func (u *unpacker) create(name string, h *tar.Header, content io.Reader) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
@@ -112,7 +112,7 @@ func (u *unpacker) opaque(dir string) error {
 	return unix.Fsetxattr(int(f.Fd()), attr, []byte("y"), 0)
 }
 
-// mknod makes a node in the folder that os.Root resolved, whatever was renamed meanwhile.
+// mknod makes a node in the directory that os.Root resolved, whatever was renamed meanwhile.
 func (u *unpacker) mknod(name string, mode uint32) error {
 	dir, err := u.root.Open(path.Dir(name))
 	if err != nil {
@@ -142,11 +142,11 @@ func (u *unpacker) chown(name string, h *tar.Header) error {
 	return u.root.Lchown(name, h.Uid, h.Gid)
 }
 
-// dirTimes sets the folders' times once nothing more is put into them, the inner ones first.
+// dirTimes sets the directories' times once nothing more is put into them, the inner ones first.
 func (u *unpacker) dirTimes() error {
 	for i := len(u.dirs) - 1; i >= 0; i-- {
 		h := &u.dirs[i]
-		// A later entry may have replaced the folder.
+		// A later entry may have replaced the directory.
 		if err := u.root.Chtimes(h.Name, h.ModTime, h.ModTime); err != nil && !os.IsNotExist(err) {
 			return escape(err)
 		}

@@ -163,7 +163,7 @@ func (s *Store) unpack(diffID string, l v1.Layer) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	// The folder becomes the container's "/", unless the layer says otherwise.
+	// The directory becomes the container's "/", unless the layer says otherwise.
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}

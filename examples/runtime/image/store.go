@@ -13,7 +13,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/runtime/disk"
 )
 
-// Store keeps images in one folder. It is safe for concurrent use.
+// Store keeps images in one directory. It is safe for concurrent use.
 type Store struct {
 	dir    string
 	limits Limits
@@ -125,7 +125,7 @@ func (s *Store) Collect() error {
 	return s.collect()
 }
 
-// LayerDirs returns the folders of the layers, in the same order. A layer that is not there is an error.
+// LayerDirs returns the directories of the layers, in the same order. A layer that is not there is an error.
 func (s *Store) LayerDirs(layers []string) ([]string, error) {
 	out := make([]string, len(layers))
 	for i, l := range layers {
@@ -137,7 +137,7 @@ func (s *Store) LayerDirs(layers []string) ([]string, error) {
 	return out, nil
 }
 
-// Dir is the folder of the store.
+// Dir is the directory of the store.
 func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) record(id string) string { return s.path("images", hexOf(id)+".json") }

@@ -214,7 +214,7 @@ func TestPullFaults(t *testing.T) {
 				t.Errorf("Find = %v, want ErrNotFound", err)
 			}
 			if w.count(t, "layers")+w.count(t, "tmp") != 0 {
-				t.Errorf("%d layers and %d temporary folders are left", w.count(t, "layers"), w.count(t, "tmp"))
+				t.Errorf("%d layers and %d temporary directories are left", w.count(t, "layers"), w.count(t, "tmp"))
 			}
 			w.fault.Store(nil)
 			if _, err := w.Pull(t.Context(), ref, authn.AuthConfig{}); err != nil {

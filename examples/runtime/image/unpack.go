@@ -34,7 +34,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// unpacker puts one layer into one folder.
+// unpacker puts one layer into one directory.
 type unpacker struct {
 	root   *os.Root
 	limits Limits
@@ -45,9 +45,9 @@ type unpacker struct {
 	bytes   int64
 }
 
-// Unpack reads a layer's archive to its end and puts it into the existing folder dir in the form overlayfs wants its lower
-// layers in: a whiteout is a 0:0 character device, an opaque folder has an attribute. Files get the archive's owners
-// unless the process may not do that. Errors of the archive's content are *LayerError; what was written stays.
+// Unpack reads a layer's archive to its end and puts it into the existing directory dir in the form overlayfs wants its
+// lower layers in: a whiteout is a 0:0 character device, an opaque directory has an attribute. Files get the archive's
+// owners unless the process may not do that. Errors of the archive's content are *LayerError; what was written stays.
 func Unpack(dir string, archive io.Reader, limits Limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func (u *unpacker) entry(h *tar.Header, content io.Reader) error {
 	return escape(u.create(name, h, content))
 }
 
-// rootEntry sets what the archive says of the root folder itself.
+// rootEntry sets what the archive says of the root directory itself.
 func (u *unpacker) rootEntry(h *tar.Header) error {
 	if h.Typeflag != tar.TypeDir {
 		return ErrKind
@@ -111,8 +111,8 @@ func (u *unpacker) rootEntry(h *tar.Header) error {
 	return u.attributes(".", h)
 }
 
-// makeRoom removes what stands in the way: a layer may name a path twice, and the last one counts. A folder stays when a
-// folder comes.
+// makeRoom removes what stands in the way: a layer may name a path twice, and the last one counts. A directory stays
+// when a directory comes.
 func (u *unpacker) makeRoom(name string, h *tar.Header) error {
 	old, err := u.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

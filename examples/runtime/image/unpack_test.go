@@ -35,8 +35,8 @@ var hostile = []struct {
 	{"name that climbs out from the root", []testimage.Entry{file("/../escaped")}, image.ErrEscape},
 	{"file through an absolute link", []testimage.Entry{link("out", "/tmp"), file("out/escaped")}, image.ErrEscape},
 	{"file through a relative link", []testimage.Entry{link("out", "../.."), file("out/escaped")}, image.ErrEscape},
-	{"folder through a link", []testimage.Entry{link("out", ".."), {Header: tar.Header{Typeflag: tar.TypeDir, Name: "out/escaped", Mode: 0o777}}}, image.ErrEscape},
-	{"folder two below a link", []testimage.Entry{link("out", ".."), file("out/escaped/x")}, image.ErrEscape},
+	{"directory through a link", []testimage.Entry{link("out", ".."), {Header: tar.Header{Typeflag: tar.TypeDir, Name: "out/escaped", Mode: 0o777}}}, image.ErrEscape},
+	{"directory two below a link", []testimage.Entry{link("out", ".."), file("out/escaped/x")}, image.ErrEscape},
 	{"hard link to the outside", []testimage.Entry{hard("mine", "../secret")}, image.ErrEscape},
 	{"hard link through a link", []testimage.Entry{link("out", ".."), hard("mine", "out/secret")}, image.ErrEscape},
 	{"whiteout of the outside", []testimage.Entry{link("out", ".."), file("out/.wh.secret")}, image.ErrEscape},
@@ -83,7 +83,7 @@ func archive(t testing.TB, entries []testimage.Entry) []byte {
 	return b
 }
 
-// cage is a folder to unpack into, beside a secret that must stay as it is.
+// cage is a directory to unpack into, beside a secret that must stay as it is.
 func cage(t testing.TB) (dir string, check func()) {
 	t.Helper()
 	outer, err := os.MkdirTemp(t.TempDir(), "")

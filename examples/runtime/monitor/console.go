@@ -13,11 +13,11 @@ import (
 // Console is the socket to which the low-level runtime sends the terminal that it made for a process.
 type Console struct {
 	dir  string
-	open *os.File // the folder; other processes reach the socket through its descriptor
+	open *os.File // the directory; other processes reach the socket through its descriptor
 	l    *net.UnixListener
 }
 
-// ListenConsole opens a console socket in a new folder under dir, which need not be short.
+// ListenConsole opens a console socket in a new directory under dir, which need not be short.
 func ListenConsole(dir string) (*Console, error) {
 	dir, err := os.MkdirTemp(dir, "console-")
 	if err != nil {
@@ -32,17 +32,17 @@ func ListenConsole(dir string) (*Console, error) {
 	if err != nil {
 		return nil, errors.Join(err, open.Close(), os.RemoveAll(dir))
 	}
-	c.l.SetUnlinkOnClose(false) // the folder goes as a whole
+	c.l.SetUnlinkOnClose(false) // the directory goes as a whole
 	return c, nil
 }
 
-// Path is what `--console-socket` is given; it holds while the console is open. It names the folder by descriptor,
+// Path is what `--console-socket` is given; it holds while the console is open. It names the directory by descriptor,
 // because the path of a socket may have 108 bytes at most.
 func (c *Console) Path() string {
 	return "/proc/" + strconv.Itoa(os.Getpid()) + "/fd/" + strconv.Itoa(int(c.open.Fd())) + "/s"
 }
 
-// Close removes the socket and its folder.
+// Close removes the socket and its directory.
 func (c *Console) Close() error {
 	return errors.Join(c.l.Close(), c.open.Close(), os.RemoveAll(c.dir))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/runtime/disk"
 )
 
-// The files of one container's monitor, all in the container's own folder.
+// The files of one container's monitor, all in the container's own directory.
 const (
 	specFile    = "monitor.json"
 	startedFile = "started.json"
@@ -29,7 +29,7 @@ var BecomeCommand = [...]string{"/proc/self/fd/3", "--become"}
 type Spec struct {
 	ID        string `json:"id"`
 	Runc      string `json:"runc"`     // path of the low-level runtime
-	RuncRoot  string `json:"runcRoot"` // its state folder
+	RuncRoot  string `json:"runcRoot"` // its state directory
 	Bundle    string `json:"bundle"`   // OCI bundle; its config.json is complete
 	LogPath   string `json:"logPath"`  // CRI log; empty writes none
 	Terminal  bool   `json:"terminal"`
@@ -57,7 +57,7 @@ type Exited struct {
 	StartError string    `json:"startError,omitempty"` // why it never ran; empty when it did
 }
 
-// Phase says how far a container's monitor has come, read from its folder.
+// Phase says how far a container's monitor has come, read from its directory.
 type Phase struct {
 	Launched bool     // a monitor was told to start it
 	Alive    bool     // that monitor still runs
@@ -109,13 +109,13 @@ func WriteExited(dir string, e Exited) error {
 // ErrAlive says that a monitor still runs.
 var ErrAlive = errors.New("container monitor runs")
 
-// HoldAlive takes the lock that says this monitor runs; the kernel gives it back however the process ends. The file must
-// be kept open. It waits for those who look.
+// HoldAlive takes the lock that says this monitor runs; the kernel gives it back however the process ends. The file
+// must be kept open. It waits for those who look.
 func HoldAlive(dir string) (*os.File, error) { return lock(dir, unix.LOCK_EX) }
 
-// Abandon writes down how the container in dir ended in the place of a monitor that is gone, and returns what is written:
-// the monitor's own word if it left one. A monitor that comes up later finds it and starts nothing. [ErrAlive] if there
-// is one after all.
+// Abandon writes down how the container in dir ended in the place of a monitor that is gone, and returns what is
+// written: the monitor's own word if it left one. A monitor that comes up later finds it and starts nothing. [ErrAlive]
+// if there is one after all.
 func Abandon(dir string, e Exited) (Exited, error) {
 	f, err := lock(dir, unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

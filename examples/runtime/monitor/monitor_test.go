@@ -21,7 +21,7 @@ func TestPhase(t *testing.T) {
 	t.Run("STK-2 the files of a container tell how far it came", func(t *testing.T) {
 		dir := t.TempDir()
 		if p, err := monitor.Read(dir); err != nil || p.Launched || p.Alive || p.Started != nil || p.Exited != nil {
-			t.Errorf("empty folder: %+v, %v", p, err)
+			t.Errorf("empty directory: %+v, %v", p, err)
 		}
 		lock, err := monitor.HoldAlive(dir)
 		if err := errors.Join(err, monitor.WriteSpec(dir, monitor.Spec{ID: "c"}), monitor.WriteStarted(dir, monitor.Started{Pid: 7, StartTime: 8, At: at})); err != nil {
@@ -64,7 +64,7 @@ func TestPhase(t *testing.T) {
 }
 
 func TestConn(t *testing.T) {
-	t.Run("STK-2 packets carry values and files, from however deep a folder", func(t *testing.T) {
+	t.Run("STK-2 packets carry values and files, from however deep a directory", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), strings.Repeat("a-long-name", 20))
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)

@@ -48,8 +48,8 @@ type Reply struct {
 // Conn carries packets, each a JSON value with files.
 type Conn struct{ c *net.UnixConn }
 
-// Listen opens the socket of the container in dir. Paths of sockets are limited to 108 bytes; going through the folder's
-// descriptor lifts that limit from the folder's own path.
+// Listen opens the socket of the container in dir. Paths of sockets are limited to 108 bytes; going through the
+// directory's descriptor lifts that limit from the directory's own path.
 func Listen(dir string) (*net.UnixListener, error) {
 	path, d, err := socketPath(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func Listen(dir string) (*net.UnixListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The path names a descriptor that is about to be closed; the folder is removed as a whole later.
+	// The path names a descriptor that is about to be closed; the directory is removed as a whole later.
 	l.SetUnlinkOnClose(false)
 	return l, nil
 }

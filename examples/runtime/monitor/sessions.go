@@ -10,8 +10,8 @@ import (
 
 func sessionFile(dir, session string) string { return filepath.Join(dir, "session-"+session+".json") }
 
-// WriteSession keeps which process an exec session has, in the container's folder, until the runtime has it on record. It is
-// for a runtime that is killed meanwhile, not for a machine that goes down, so it is not synced.
+// WriteSession keeps which process an exec session has, in the container's directory, until the runtime has it on
+// record. It is for a runtime that is killed meanwhile, not for a machine that goes down, so it is not synced.
 func WriteSession(dir, session string, s Started) error {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -112,8 +112,8 @@ func Unpin(dir string) error {
 	return errs
 }
 
-// Do runs f on a thread that is in the network namespace bound in dir, or in the caller's if none is. Sockets that f opens
-// stay in that namespace.
+// Do runs f on a thread that is in the network namespace bound in dir, or in the caller's if none is. Sockets that f
+// opens stay in that namespace.
 func Do(dir string, f func() error) error {
 	path, ok := Path(dir, Network)
 	if !ok {

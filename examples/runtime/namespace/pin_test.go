@@ -46,7 +46,7 @@ func TestPin(t *testing.T) {
 	})
 	t.Run("STK-2 a pin that fails leaves nothing", func(t *testing.T) {
 		dir := t.TempDir()
-		// A folder in the place of the file.
+		// A directory in the place of the file.
 		if err := os.Mkdir(dir+"/uts", 0o700); err != nil {
 			t.Fatal(err)
 		}

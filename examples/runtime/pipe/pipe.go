@@ -50,7 +50,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 func (r *Reader) end() error {
 	r.ending = true
 	if r.tty {
-		// Its buffers are flushed in the background and cannot be counted; but a terminal hangs up, so an end will come.
+		// Its buffers are flushed in the background and cannot be counted; but a terminal hangs up, so an end will
+		// come.
 		r.rest = 1 << 20
 		return r.f.SetReadDeadline(time.Now().Add(hangup))
 	}

@@ -85,8 +85,8 @@ func (s *Session) stream(ctx context.Context, at string) error {
 	return err
 }
 
-// Executor opens streams at a URL that a runtime gave. A runtime's streaming server speaks WebSocket in version 4 of the
-// protocol only; clients get their version 5 from the API server, which translates.
+// Executor opens streams at a URL that a runtime gave. A runtime's streaming server speaks WebSocket in version 4 of
+// the protocol only; clients get their version 5 from the API server, which translates.
 func Executor(p Protocol, at string) (remotecommand.Executor, error) {
 	u, err := url.Parse(at)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 // reportFile is the descriptor on which the runtime waits to hear that the container runs, or why it does not.
 const reportFile = 3
 
-// Main runs the monitor of the container in the folder args[0] until the container has ended, and returns an exit code.
-// With "--become COMMAND…" it becomes that command, see [become].
-// With "--pause" it is the init of a pod's PID namespace instead, and runs until it is killed.
+// Main runs the monitor of the container in the directory args[0] until the container has ended, and returns an exit
+// code. With "--become COMMAND…" it becomes that command, see [become]. With "--pause" it is the init of a pod's PID
+// namespace instead, and runs until it is killed.
 func Main(args []string) int {
 	if len(args) > 1 && args[0] == monitor.BecomeCommand[1] {
 		fmt.Fprintln(os.Stderr, become(args[1:]))

@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An environment value may be any bytes, but an OCI process is JSON, and in JSON they cannot be said: runc would turn them
-// into replacement characters, without a word. A process with such a value is therefore started by way of this program,
-// inside the container: runc starts it from a descriptor, so the image needs nothing, it takes the environment from the
-// next descriptor and becomes the wanted command. Both are sealed memory, nothing of the host's that could be written to.
+// An environment value may be any bytes, but an OCI process is JSON, and in JSON they cannot be said: runc would turn
+// them into replacement characters, without a word. A process with such a value is therefore started by way of this
+// program, inside the container: runc starts it from a descriptor, so the image needs nothing, it takes the environment
+// from the next descriptor and becomes the wanted command. Both are sealed memory, nothing of the host's that could be
+// written to.
 const (
 	execFile = 3
 	envFile  = 4
@@ -80,7 +81,7 @@ func become(command []string) error {
 	return &os.PathError{Op: "exec", Path: path, Err: syscall.Exec(path, command, env)}
 }
 
-// environ splits the environment and adds the home folder that runc looked up, unless there is one.
+// environ splits the environment and adds the home directory that runc looked up, unless there is one.
 func environ(raw []byte) (env []string) {
 	for entry := range bytes.SplitSeq(bytes.TrimSuffix(raw, []byte{0}), []byte{0}) {
 		if string(entry) != "HOME=" {

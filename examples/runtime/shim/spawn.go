@@ -28,9 +28,9 @@ type spawner struct {
 	reaper *reaper
 }
 
-// detach runs one command that writes a pid file (`run` or `exec`) with the given standard streams and, unless it is empty,
-// the file that holds a raw environment, and returns the process it left. The error of a command that did not start one
-// is the low-level runtime's own last log line.
+// detach runs one command that writes a pid file (`run` or `exec`) with the given standard streams and, unless it is
+// empty, the file that holds a raw environment, and returns the process it left. The error of a command that did not
+// start one is the low-level runtime's own last log line.
 func (s spawner) detach(files []*os.File, rawEnv, verb string, args ...string) (detached, error) {
 	if rawEnv != "" {
 		more, err := rawFiles(rawEnv)

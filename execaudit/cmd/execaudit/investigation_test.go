@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shell runs lines in the folder of the evidence, with the command in its path.
+// shell runs lines in the directory of the evidence, with the command in its path.
 type shell struct{ bin string }
 
 func newShell(t *testing.T) shell {
@@ -55,7 +55,8 @@ func (s shell) run(t *testing.T, line string) string {
 	return string(out)
 }
 
-// commands calls f for each line behind "$ " of a page's console blocks, and returns the page with f's results as their output.
+// commands calls f for each line behind "$ " of a page's console blocks, and returns the page with f's results as their
+// output.
 func commands(page string, f func(line string) string) string {
 	var out strings.Builder
 	inside := false

@@ -1,6 +1,6 @@
-// Command duckdb joins an audit log with Tetragon's export by the ID alone, once for each line it reads, and prints how many
-// events got a user. It is a program and a module of its own because the driver's prebuilt C++ library weighs hundreds of
-// megabytes, which no test of ours needs.
+// Command duckdb joins an audit log with Tetragon's export by the ID alone, once for each line it reads, and prints how
+// many events got a user. It is a program and a module of its own because the driver's prebuilt C++ library weighs
+// hundreds of megabytes, which no test of ours needs.
 //
 //	duckdb AUDIT EVENTS
 package main

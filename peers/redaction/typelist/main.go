@@ -1,5 +1,5 @@
-// Command typelist writes the list of exported types that the tests of peers/redaction go through, to standard output or to
-// the file that -w names. It is a program of its own, so that it runs when a type of the old list is gone.
+// Command typelist writes the list of exported types that the tests of peers/redaction go through, to standard output
+// or to the file that -w names. It is a program of its own, so that it runs when a type of the old list is gone.
 package main
 
 import (
