@@ -9,10 +9,16 @@ import (
 
 // wireEnvVar is one entry of PodExecOptions.Env in JSON: the shape of corev1.EnvVar.
 type wireEnvVar struct {
-	Name      string    `json:"name"`
-	Value     string    `json:"value,omitempty"`
-	ValueFrom *struct{} `json:"valueFrom,omitempty"` // its content is not kept: all there is to do with it is to refuse it
+	Name      string         `json:"name"`
+	Value     string         `json:"value,omitempty"`
+	ValueFrom *wireValueFrom `json:"valueFrom,omitempty"`
 }
+
+// wireValueFrom is any value: all there is to do with it is to refuse it.
+type wireValueFrom struct{}
+
+// UnmarshalJSON keeps nothing.
+func (*wireValueFrom) UnmarshalJSON([]byte) error { return nil }
 
 // EncodeJSON returns PodExecOptions.Env as JSON, a list in the shape of corev1.EnvVar, with the values in it: it is for
 // the wire, as an admission webhook gets it, not for a log. "[]" for none.

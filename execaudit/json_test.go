@@ -29,6 +29,12 @@ func TestDecodeJSON(t *testing.T) {
 			"env[1].valueFrom: Forbidden: may not be specified in an exec request",
 			"env[2].valueFrom: Forbidden: may not be specified in an exec request",
 		}},
+		{"EXA-8 a valueFrom is refused whatever it is", `[{"name":"A","valueFrom":"hunter2"},{"name":"B","valueFrom":[]}]`, []env{
+			envprecedence.NewEntry("A", ""), envprecedence.NewEntry("B", ""),
+		}, []string{
+			"env[0].valueFrom: Forbidden: may not be specified in an exec request",
+			"env[1].valueFrom: Forbidden: may not be specified in an exec request",
+		}},
 		{"EXA-8 a null valueFrom is none", `[{"name":"A","valueFrom":null}]`, []env{envprecedence.NewEntry("A", "")}, nil},
 		{"an empty list", `[]`, nil, nil},
 		{"null", `null`, nil, nil},
