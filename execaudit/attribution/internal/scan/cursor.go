@@ -30,11 +30,6 @@ func (c *Cursor) OK() bool {
 	return !c.bad && c.pos == len(c.line)
 }
 
-// Bad reports whether a fault was met.
-func (c *Cursor) Bad() bool {
-	return c.bad
-}
-
 func (c *Cursor) fail() {
 	c.bad = true
 	c.pos = len(c.line)
