@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	gort "runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -117,6 +118,51 @@ func killMonitor(t *testing.T, root string, c *runtimetest.Container) {
 		}
 	}
 	runtimetest.Eventually(t, "the monitor is gone", func() bool { return commandsWith(t, dir) == 0 })
+}
+
+// TestSignals has what a container's processes inherit.
+func TestSignals(t *testing.T) {
+	config := newConfig(t)
+	n := serve(t, config)
+	c := startSleeper(t, n.Node)
+	t.Run("STK-2 no signal is ignored in a container because its monitor ignores it", func(t *testing.T) {
+		phase, err := monitor.Read(filepath.Join(config.Root, "containers", c.ID))
+		if err != nil || phase.Started == nil {
+			t.Fatalf("phase = %+v, %v", phase, err)
+		}
+		parent := statusOf(t, phase.Started.Pid, "PPid")
+		above, err := strconv.Atoi(parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, pid := range map[string]int{"the container's first process": phase.Started.Pid, "its monitor": above} {
+			ignored, err := strconv.ParseUint(statusOf(t, pid, "SigIgn"), 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE} {
+				if ignored&(1<<(s-1)) != 0 {
+					t.Errorf("%s ignores %v", name, s)
+				}
+			}
+		}
+	})
+}
+
+// statusOf is a value of /proc/PID/status.
+func statusOf(t *testing.T, pid int, key string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if name, value, _ := strings.Cut(line, ":"); name == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	t.Fatalf("no %s in the status of %d", key, pid)
+	return ""
 }
 
 // TestHundred runs a hundred containers through their lives, eight at a time.

@@ -32,7 +32,8 @@ func Main(args []string) int {
 		return pause()
 	}
 	// It outlives terminals and service managers that only mean the runtime.
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE)
+	// Taken and dropped, never ignored: a container's processes would inherit that, and a terminal's interrupt end nobody.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE)
 	if err := run(args[0]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
