@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit"
@@ -61,7 +62,9 @@ func (e envCase) finish() Case {
 		want = e.send
 	}
 	c := e.Case
-	c.Feature = FeatureEnvs
+	if c.Feature == "" {
+		c.Feature = FeatureEnvs
+	}
 	c.try = func(ctx context.Context, n *node) observation {
 		return n.inEachWay(func(w way) observation {
 			m, err := n.report(ctx, w, n.fixture, e.send)
@@ -79,7 +82,7 @@ func (e envCase) finish() Case {
 }
 
 func envCases() (out []Case) {
-	for _, e := range slices.Concat(precedenceCases(), literalCases(), valueCases(), sizeCases()) {
+	for _, e := range slices.Concat(precedenceCases(), literalCases(), valueCases(), sizeCases(), bytesCases()) {
 		out = append(out, e.finish())
 	}
 	return out
@@ -152,7 +155,7 @@ func valueCases() []envCase {
 		unmodified("shell-characters", "do not hand values to a shell", env("CONF_SHELL", `a=b 'c' "d" `+"`id`"+` $(id) ~ * \n # ; & | !`)),
 		unmodified("newline", "carry newlines and carriage returns in values", env("CONF_LINES", "one\ntwo\r\nthree")),
 		unmodified("spaces", "do not trim values", env("CONF_SPACES", "  a \t b  ", "CONF_BLANK", " ")),
-		unmodified("every-byte", "carry every byte but NUL: CRI's KeyValue.value is bytes, and an environment need not be UTF-8", env("CONF_BYTES", everyByte())),
+		unmodified("every-character", "carry control characters and characters beyond ASCII", env("CONF_CHARACTERS", everyCharacter())),
 		unmodified("names", "take every name that the Kubernetes API allows", env("CONF.dot-dash", "1", "-conf", "2", ".conf", "3", "_", "4")),
 		unmodified("audit-id", "do not keep names that begin with KUBERNETES_ for yourself", env(execaudit.AuditIDName, "f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8")),
 		unmodified("path", "do not filter PATH", env("PATH", "/sent/bin")),
@@ -164,6 +167,25 @@ func valueCases() []envCase {
 
 func unmodified(name, fix string, send []envprecedence.Entry) envCase {
 	return envCase{Case: Case{Name: "envs/" + name, Requirement: "CON-2", Source: "KEP-6035, Proposal", Sentence: mechanical, Fix: fix}, send: send}
+}
+
+// bytesCases send another variable beside, so that a runtime which takes the session and drops the value is told from one
+// that refuses it.
+func bytesCases() []envCase {
+	every := unmodified("every-byte", "carry every byte but NUL: CRI's KeyValue.value is bytes, and an environment need not be UTF-8; "+
+		"where a JSON process spec is on the way, refuse the session instead of changing the value", env("CONF_BESIDE", "1", "CONF_BYTES", everyByte()))
+	every.Name, every.Feature = string(FeatureEnvsBytes)+"/every-byte", FeatureEnvsBytes
+	return []envCase{every}
+}
+
+// everyCharacter has each ASCII character that a value may have, and others of each length that UTF-8 has, among them
+// those that JSON or a terminal might treat in a way of their own.
+func everyCharacter() string {
+	b := make([]byte, 0, 160)
+	for c := byte(1); c <= unicode.MaxASCII; c++ {
+		b = append(b, c)
+	}
+	return string(b) + "\u0080\u00a0\u00ff\u0301\u07ff\u0800\u200b\u2028\u2029\u202e\ue000\ufeff\ufffd\uffff\U00010000\U0001f600\U0010ffff"
 }
 
 // everyByte has each byte that a value may have, once, and neither begins nor ends with a blank.

@@ -27,6 +27,10 @@ const (
 	// FeatureEnvs is ExecRequest.envs (KEP-6035). A runtime reports it in a condition or a feature field, see
 	// execaudit/negotiate.
 	FeatureEnvs Feature = "envs"
+	// FeatureEnvsBytes is values in ExecRequest.envs that are not UTF-8: CRI's KeyValue.value is bytes, but the JSON
+	// of a process spec cannot carry them. No runtime can report it. A session that is refused shows nothing of it;
+	// a value that arrives changed, or is missing beside another, does.
+	FeatureEnvsBytes Feature = "envs-bytes"
 	// FeatureGroups is SupplementalGroupsPolicy and ContainerStatus.user (KEP-3619), reported in
 	// StatusResponse.features.
 	FeatureGroups Feature = "groups"
@@ -36,7 +40,7 @@ const (
 )
 
 // Features returns all features, in the order of their cases.
-func Features() []Feature { return []Feature{FeatureEnvs, FeatureGroups, FeatureIDs} }
+func Features() []Feature { return []Feature{FeatureEnvs, FeatureEnvsBytes, FeatureGroups, FeatureIDs} }
 
 // FeatureState is what is known of a feature after a run.
 type FeatureState struct {

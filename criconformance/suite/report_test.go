@@ -38,7 +38,7 @@ func TestReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
-			"r 1.0", "not WebSocket v5: 403 Forbidden", "envs     reported, shown", "fail ", "sent   BAZ=$FOO", `rule   KEP-6035: "literally"`, "SPDY only", "no answer",
+			"r 1.0", "not WebSocket v5: 403 Forbidden", "envs       reported, shown", "fail ", "sent   BAZ=$FOO", `rule   KEP-6035: "literally"`, "SPDY only", "no answer",
 			"1 passed, 1 failed, 1 skipped, 1 unsupported, 1 errors",
 		} {
 			if !strings.Contains(b.String(), want) {

@@ -15,16 +15,16 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	if r.Runtime == "" {
-		fmt.Fprintf(&b, "runtime  unknown, at %s\n", printable.Line(r.Endpoint))
+		fmt.Fprintf(&b, "runtime    unknown, at %s\n", printable.Line(r.Endpoint))
 	} else {
-		fmt.Fprintf(&b, "runtime  %s (CRI %s) at %s\n", printable.Line(r.Runtime), printable.Line(r.API), printable.Line(r.Endpoint))
+		fmt.Fprintf(&b, "runtime    %s (CRI %s) at %s\n", printable.Line(r.Runtime), printable.Line(r.API), printable.Line(r.Endpoint))
 	}
-	fmt.Fprintf(&b, "streams  %s\n", printable.Line(strings.Join(r.Streams.Spoken, ", ")))
+	fmt.Fprintf(&b, "streams    %s\n", printable.Line(strings.Join(r.Streams.Spoken, ", ")))
 	for _, refused := range r.Streams.Refused {
-		fmt.Fprintf(&b, "         not %s: %s\n", printable.Line(refused.Protocol), printable.Line(refused.Why))
+		fmt.Fprintf(&b, "           not %s: %s\n", printable.Line(refused.Protocol), printable.Line(refused.Why))
 	}
 	for _, f := range r.Features {
-		fmt.Fprintf(&b, "%-8s %s\n", printable.Line(string(f.Feature)), f)
+		fmt.Fprintf(&b, "%-10s %s\n", printable.Line(string(f.Feature)), f)
 	}
 	b.WriteByte('\n')
 	for _, result := range r.Results {

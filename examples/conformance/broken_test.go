@@ -47,7 +47,7 @@ func environments() []broken {
 		{promise: "the container's copy is kept beside the request's", caught: "envs/over-baseline", follow: append(overBaseline, "envs/last-wins"), environ: keepsBaseline},
 		{promise: "blanks are trimmed", caught: "envs/spaces", environ: eachRequested(func(_, v string) (string, bool) { return strings.TrimSpace(v), true })},
 		{promise: "values end at 4 KiB", caught: "envs/bytes-32k", environ: eachRequested(func(_, v string) (string, bool) { return v[:min(len(v), 4096)], true })},
-		{promise: "values end at a newline", caught: "envs/newline", follow: []string{"envs/every-byte"}, environ: eachRequested(func(_, v string) (string, bool) {
+		{promise: "values end at a newline", caught: "envs/newline", follow: []string{"envs/every-character", "envs-bytes/every-byte"}, environ: eachRequested(func(_, v string) (string, bool) {
 			v, _, _ = strings.Cut(v, "\n")
 			return v, true
 		})},
@@ -57,8 +57,11 @@ func environments() []broken {
 		{promise: "HOME is filtered", caught: "envs/home", environ: filters("HOME")},
 		{promise: "KUBERNETES_ is filtered", caught: "envs/audit-id", environ: filters("KUBERNETES_")},
 		{promise: "names are shell names only", caught: "envs/names", environ: eachRequested(func(n, v string) (string, bool) { return v, !strings.ContainsAny(n, ".-") })},
-		{promise: "values that are not UTF-8 are rejected", caught: "envs/every-byte", environ: rejectsNonUTF8},
-		{promise: "quotes are taken away", caught: "envs/shell-characters", follow: []string{"envs/every-byte"}, environ: eachRequested(func(_, v string) (string, bool) {
+		{promise: "values that are not UTF-8 are rejected", caught: "envs-bytes/every-byte", environ: rejectsNonUTF8},
+		{promise: "what is not UTF-8 becomes U+FFFD", caught: "envs-bytes/every-byte", environ: replacesNonUTF8},
+		{promise: "entries that are not UTF-8 are dropped", caught: "envs-bytes/every-byte", environ: dropsNonUTF8},
+		{promise: "values are ASCII", caught: "envs/every-character", follow: []string{"envs-bytes/every-byte"}, environ: asciiOnly},
+		{promise: "quotes are taken away", caught: "envs/shell-characters", follow: []string{"envs/every-character", "envs-bytes/every-byte"}, environ: eachRequested(func(_, v string) (string, bool) {
 			return strings.NewReplacer(`"`, "", `'`, "").Replace(v), true
 		})},
 		{promise: "nothing is injected", caught: "envs/injected", follow: nothingInjected(), environ: filters("")},
@@ -73,7 +76,7 @@ func environments() []broken {
 // nothingInjected are all cases that send something and look for it.
 func nothingInjected() (out []string) {
 	for _, c := range suite.Cases() {
-		if c.Feature == suite.FeatureEnvs && c.Name != "envs/injected" && !strings.HasPrefix(c.Name, "envs/not-in-") {
+		if (c.Feature == suite.FeatureEnvs || c.Feature == suite.FeatureEnvsBytes) && c.Name != "envs/injected" && !strings.HasPrefix(c.Name, "envs/not-in-") {
 			out = append(out, c.Name)
 		}
 	}

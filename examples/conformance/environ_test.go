@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
@@ -137,6 +138,25 @@ func rejectsNonUTF8(container, request []string, tty bool) ([]string, error) {
 		return nil, errors.New("environment is not UTF-8")
 	}
 	return correct(container, request, tty)
+}
+
+// replacesNonUTF8 does what encoding/json does to a process spec.
+func replacesNonUTF8(container, request []string, tty bool) ([]string, error) {
+	return eachRequested(func(_, value string) (string, bool) { return strings.ToValidUTF8(value, "\ufffd"), true })(container, request, tty)
+}
+
+func dropsNonUTF8(container, request []string, tty bool) ([]string, error) {
+	return eachRequested(func(_, value string) (string, bool) { return value, utf8.ValidString(value) })(container, request, tty)
+}
+
+func asciiOnly(container, request []string, tty bool) ([]string, error) {
+	ascii := func(r rune) rune {
+		if r > unicode.MaxASCII {
+			return '?'
+		}
+		return r
+	}
+	return eachRequested(func(_, value string) (string, bool) { return strings.Map(ascii, value), true })(container, request, tty)
 }
 
 // leaksIntoNext gives each session what those before it had beyond the container's own.

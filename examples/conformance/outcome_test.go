@@ -47,6 +47,28 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s", text(t, r))
 		}
 	})
+	bytes := regexp.MustCompile("^envs-bytes/")
+	t.Run("CON-9 a value that is not UTF-8 and is refused is unsupported, not required otherwise", func(t *testing.T) {
+		endpoint := broken{environ: rejectsNonUTF8}.endpoint(t)
+		r := run(t, suite.Options{Endpoint: endpoint, Focus: bytes, Require: []suite.Feature{suite.FeatureEnvs}})
+		if r.Count(suite.OutcomeUnsupported) != 1 || r.ExitCode() != suite.ExitPassed {
+			t.Errorf("%s\n%s", r.Summary(), text(t, r))
+		}
+	})
+	for name, half := range map[string]environ{"replaced": replacesNonUTF8, "dropped": dropsNonUTF8} {
+		t.Run("CON-9 CON-4 a value that is not UTF-8 and is "+name+" fails, whatever is required", func(t *testing.T) {
+			r := run(t, suite.Options{Endpoint: broken{environ: half}.endpoint(t), Focus: bytes})
+			if got := failures(r); !slices.Equal(got, []string{"envs-bytes/every-byte"}) {
+				t.Errorf("failed are %q\n%s", got, text(t, r))
+			}
+		})
+	}
+	t.Run("CON-9 CON-4 a runtime without the environment is unsupported there, too", func(t *testing.T) {
+		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: bytes})
+		if r.Count(suite.OutcomeUnsupported) != 1 || r.ExitCode() != suite.ExitPassed {
+			t.Errorf("%s\n%s", r.Summary(), text(t, r))
+		}
+	})
 	t.Run("CON-4 what was not selected is skipped", func(t *testing.T) {
 		r := run(t, suite.Options{Endpoint: oldEndpoint, Focus: focus, Skip: regexp.MustCompile("terminal")})
 		if want := len(suite.Cases()) - 3; r.Count(suite.OutcomeSkip) != want {

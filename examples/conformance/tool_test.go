@@ -73,7 +73,7 @@ func TestTool(t *testing.T) {
 	endpoint := serve(t, newConfig(t))
 	t.Run("CON-5 CON-8 it needs the endpoint only, and is itself the program in its image", func(t *testing.T) {
 		junit := filepath.Join(newDir(t), "junit.xml")
-		code, out, errs := tool(t, "--runtime-endpoint", endpoint, "--require", "envs,groups,ids", "--output", "json", "--junit", junit)
+		code, out, errs := tool(t, "--runtime-endpoint", endpoint, "--require", "envs,envs-bytes,groups,ids", "--output", "json", "--junit", junit)
 		var report suite.Report
 		if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 {
 			t.Fatalf("exit code %d, %v, stderr %s\n%s", code, err, errs, out)

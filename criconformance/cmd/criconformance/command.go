@@ -61,7 +61,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	s.StringVar(&f.options.Handler, "runtime-handler", "", "runtime handler of the pods, such as runsc")
 	s.StringVar(&f.focus, "focus", "", "run cases whose name matches the regular expression")
 	s.StringVar(&f.skip, "skip", "", "do not run cases whose name matches the regular expression")
-	s.StringSliceVar(&f.require, "require", nil, "features that the runtime must have: envs, groups, ids")
+	s.StringSliceVar(&f.require, "require", nil, "features that the runtime must have: envs, envs-bytes, groups, ids")
 	s.StringVarP(&f.output, "output", "o", "text", "text or json")
 	s.StringVar(&f.junit, "junit", "", "also write a JUnit file")
 	s.DurationVar(&f.options.Timeout, "timeout", suite.DefaultTimeout, "how long one case may take")
