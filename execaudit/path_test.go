@@ -74,26 +74,21 @@ func (p *path) toProcess(t *testing.T, location *url.URL) (environ []string, wir
 }
 
 // stream plays the runtime.
-func stream(t *testing.T, wire []byte) (seen []string) {
+func stream(t *testing.T, wire []byte) []string {
 	t.Helper()
 	req := new(runtimeapi.ExecRequest)
 	if err := proto.Unmarshal(wire, req); err != nil {
 		t.Fatal(err)
 	}
-	envs, err := criwire.Read(req)
+	packed, err := streaming.Pack(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions := streaming.New(streaming.Options{})
-	if err := sessions.Put("http://127.0.0.1/exec/token", envs); err != nil {
+	_, environ, err := streaming.Unpack(packed.GetContainerId())
+	if err != nil {
 		t.Fatal(err)
 	}
-	handler := sessions.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		got, _ := streaming.FromContext(r.Context())
-		seen = environ(got)
-	}))
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/exec/token", nil))
-	return seen
+	return environ
 }
 
 func clientRequest(query string) *http.Request {

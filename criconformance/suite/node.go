@@ -98,7 +98,7 @@ func (n *node) ask(ctx context.Context) (err error) {
 	}
 	n.version = version
 	n.reported = map[Feature]bool{
-		FeatureEnvs:   negotiate.Supported(resp),
+		FeatureEnvs:   negotiate.Supported(resp, n.options.Handler),
 		FeatureGroups: resp.GetFeatures().GetSupplementalGroupsPolicy(),
 	}
 	return nil

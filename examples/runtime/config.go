@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	specs "github.com/opencontainers/runtime-spec/specs-go"
 	"google.golang.org/grpc"
@@ -32,9 +31,6 @@ type Config struct {
 	PlayOld bool
 	// Logger gets what no caller hears, never an environment value; nil is silence.
 	Logger *slog.Logger
-
-	// Now is the clock by which tokens of streams expire; nil is time.Now.
-	Now func() time.Time
 
 	Seams
 }

@@ -2,7 +2,7 @@
 // show runtime authors how Lanyard's modules fit together, and to be the node's runtime in tests and in the demo. It is
 // wiring; what decides is in the modules:
 //
-//   - execaudit/criwire reads ExecRequest.envs, execaudit/streaming carries it to the stream,
+//   - execaudit/streaming carries ExecRequest.envs to the stream, in the container ID,
 //   - envprecedence merges it with the container's environment,
 //   - execaudit/journal records who started which process,
 //   - supgroups says as which user and in which groups a container starts.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"os"
+	"strings"
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -65,10 +66,10 @@ func newEnvironment(config Config, container []string) *environment {
 }
 
 // auditID is the value that the process will see, as the journal records it.
-func auditID(envs []envprecedence.Entry) (id string) {
-	for _, e := range envs {
-		if e.Name == execaudit.AuditIDName {
-			id = e.Value.Reveal()
+func auditID(environ []string) (id string) {
+	for _, e := range environ {
+		if value, found := strings.CutPrefix(e, execaudit.AuditIDName+"="); found {
+			id = value
 		}
 	}
 	return id

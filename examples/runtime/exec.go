@@ -12,41 +12,40 @@ import (
 	"k8s.io/cri-streaming/pkg/streaming/remotecommand"
 	utilexec "k8s.io/utils/exec"
 
-	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 	"github.com/lanyard-dev/lanyard/examples/runtime/pipe"
-	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
 
 // call is one Exec as the stream finds it.
 type call struct {
-	cmd  []string
-	envs []envprecedence.Entry
-	tty  bool
+	cmd     []string
+	environ []string // NAME=VALUE, of the request
+	tty     bool
 }
 
-// exec prepares an exec session and returns the URL at which it starts. The environment of the request waits for the
-// stream under the URL's token. What no process could be given is refused here, where the kubelet sees why.
+// exec prepares an exec session and returns the URL at which it starts. The environment of the request travels there
+// inside of the container ID. What no process could be given is refused here, where the kubelet sees why.
 func (s *Server) exec(req *runtimeapi.ExecRequest) (*runtimeapi.ExecResponse, error) {
 	if _, err := s.running(req.GetContainerId()); err != nil {
 		return nil, err
 	}
-	var envs []envprecedence.Entry
-	if !s.config.PlayOld {
-		var err error
-		if envs, err = criwire.Read(req); err != nil {
-			return nil, err
-		}
-		if _, err := envprecedence.Environ(envs, 0); err != nil {
-			return nil, err
-		}
+	if s.config.PlayOld {
+		req = knownFields(req)
 	}
-	resp, err := s.streams.GetExec(req)
+	packed, err := streaming.Pack(req)
 	if err != nil {
 		return nil, err
 	}
-	return resp, s.streams.sessions.Put(resp.GetUrl(), envs)
+	return s.streams.GetExec(packed)
+}
+
+// knownFields is what a runtime sees whose cri-api has no ExecRequest.envs.
+func knownFields(req *runtimeapi.ExecRequest) *runtimeapi.ExecRequest {
+	return &runtimeapi.ExecRequest{
+		ContainerId: req.GetContainerId(), Cmd: req.GetCmd(), Tty: req.GetTty(),
+		Stdin: req.GetStdin(), Stdout: req.GetStdout(), Stderr: req.GetStderr(),
+	}
 }
 
 // stdio is what the client of a stream sees.
@@ -57,24 +56,21 @@ type stdio struct {
 }
 
 // execInContainer runs an exec session to its end: journal, process, streams, journal.
-func (s *Server) execInContainer(ctx context.Context, containerID string, cmd []string, client stdio, tty bool) error {
+func (s *Server) execInContainer(ctx context.Context, packedID string, what call, client stdio) error {
+	containerID, environ, err := streaming.Unpack(packedID)
+	if err != nil {
+		return err
+	}
+	what.environ = environ
 	c, err := s.running(containerID)
 	if err != nil {
 		return err
 	}
-	envs, ok := streaming.FromContext(ctx)
-	if !ok {
-		return errors.New("exec session without a known token")
-	}
-	request, err := envprecedence.Environ(envs, 0)
+	spec, err := s.execSpec(c, what.cmd, what.environ, what.tty)
 	if err != nil {
 		return err
 	}
-	spec, err := s.execSpec(c, cmd, request, tty)
-	if err != nil {
-		return err
-	}
-	entry, err := s.intend(c, call{cmd, envs, tty})
+	entry, err := s.intend(c, what)
 	if err != nil {
 		// Nothing runs that is not on record.
 		return err

@@ -269,7 +269,7 @@ func supports(t *testing.T, n *runtimetest.Node) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return negotiate.Supported(resp)
+	return negotiate.Supported(resp, "")
 }
 
 // TestExecRefused has environments that no process could be given.

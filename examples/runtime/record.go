@@ -20,7 +20,7 @@ type journalEntry struct {
 
 // intend records that a process is about to be started; it returns once that is on disk.
 func (s *Server) intend(c *container, what call) (*journalEntry, error) {
-	e := &journalEntry{server: s, dir: c.dir, session: s.journalSession(c, auditID(what.envs))}
+	e := &journalEntry{server: s, dir: c.dir, session: s.journalSession(c, auditID(what.environ))}
 	return e, s.journal.Append(journal.Intent(e.session, what.cmd, what.tty, time.Now()))
 }
 

@@ -12,8 +12,6 @@ import (
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/examples/runtime/image"
-	"github.com/lanyard-dev/lanyard/execaudit/criwire"
-	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 	"github.com/lanyard-dev/lanyard/supgroups"
 )
 
@@ -31,7 +29,6 @@ func withStatus(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler g
 
 // invalid are the errors that say the request itself is wrong.
 var invalid = []error{
-	criwire.ErrMalformed, criwire.ErrTooMuch, criwire.ErrNotCarriable,
 	supgroups.ErrUnknownPolicy, supgroups.ErrGroupWithoutUser, supgroups.ErrUserSyntax, supgroups.ErrIDRange,
 	supgroups.ErrUnknownUser, supgroups.ErrUnknownGroup, supgroups.ErrTooManyGroups,
 }
@@ -47,8 +44,6 @@ func code(err error) codes.Code {
 		return codes.DeadlineExceeded
 	case errors.Is(err, image.ErrNotFound):
 		return codes.NotFound
-	case errors.Is(err, streaming.ErrFull):
-		return codes.ResourceExhausted
 	case errors.As(err, &entry):
 		return codes.InvalidArgument
 	case errors.As(err, &registry):

@@ -33,8 +33,8 @@ func (s *Server) PortForward(_ context.Context, req *runtimeapi.PortForwardReque
 // streamBackend is what cri-streaming calls when a client comes with a token.
 type streamBackend struct{ s *Server }
 
-func (b streamBackend) Exec(ctx context.Context, containerID string, cmd []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize) error {
-	return b.s.execInContainer(ctx, containerID, cmd, stdio{in, out, err, resize}, tty)
+func (b streamBackend) Exec(ctx context.Context, packedID string, cmd []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize) error {
+	return b.s.execInContainer(ctx, packedID, call{cmd: cmd, tty: tty}, stdio{in, out, err, resize})
 }
 
 func (b streamBackend) Attach(ctx context.Context, containerID string, in io.Reader, out, err io.WriteCloser, _ bool, resize <-chan remotecommand.TerminalSize) error {

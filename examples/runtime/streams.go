@@ -11,15 +11,12 @@ import (
 	"time"
 
 	criapi "k8s.io/cri-streaming/pkg/streaming"
-
-	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
 
 // streams is the server that clients of Exec, Attach and PortForward are sent to. It listens on loopback only: whoever
 // holds a token needs no other right, so the kubelet is the one to talk to it.
 type streams struct {
 	criapi.Server // makes tokens, and serves them
-	sessions      *streaming.Sessions
 	listener      net.Listener
 	http          *http.Server
 	closing       sync.Once
@@ -37,9 +34,9 @@ func newStreams(s *Server) (*streams, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	st := &streams{Server: server, sessions: streaming.New(streaming.Options{Now: s.config.Now}), listener: &trackingListener{Listener: l}}
+	st := &streams{Server: server, listener: &trackingListener{Listener: l}}
 	st.http = &http.Server{
-		Handler:           untilGone(st.sessions.Handler(server)),
+		Handler:           untilGone(server),
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ReadHeaderTimeout: 10 * time.Second,
 	}

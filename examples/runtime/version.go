@@ -23,18 +23,18 @@ func (s *Server) Version(context.Context, *runtimeapi.VersionRequest) (*runtimea
 // Status reports that the runtime is ready, that pods have a network without anybody's help, and which features it has:
 // supplemental groups policies always, exec environments unless it plays an old runtime.
 func (s *Server) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
-	conditions := []*runtimeapi.RuntimeCondition{
-		{Type: runtimeapi.RuntimeReady, Status: true},
-		{Type: runtimeapi.NetworkReady, Status: true},
-	}
-	if !s.config.PlayOld {
-		conditions = append(conditions, negotiate.Condition(true))
-	}
-	return &runtimeapi.StatusResponse{
-		Status:          &runtimeapi.RuntimeStatus{Conditions: conditions},
+	resp := &runtimeapi.StatusResponse{
+		Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
+			{Type: runtimeapi.RuntimeReady, Status: true},
+			{Type: runtimeapi.NetworkReady, Status: true},
+		}},
 		Features:        cri.Features(),
 		RuntimeHandlers: []*runtimeapi.RuntimeHandler{{Name: "", Features: &runtimeapi.RuntimeHandlerFeatures{}}},
-	}, nil
+	}
+	if !s.config.PlayOld {
+		negotiate.Announce(resp, func(string) bool { return true })
+	}
+	return resp, nil
 }
 
 // RuntimeConfig says that cgroups are made by path and not through systemd.

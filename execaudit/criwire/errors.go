@@ -1,6 +1,11 @@
 package criwire
 
-import "errors"
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
 
 // Errors that those of Write and Read unwrap to. Each names the position or the
 // number, never a value.
@@ -16,3 +21,20 @@ var (
 	// ErrFieldTaken: this cri-api has a field 7 that is not repeated KeyValue.
 	ErrFieldTaken = errors.New("field 7 is not repeated KeyValue")
 )
+
+// InvalidError says that a request cannot be served whoever asks: a gRPC server that returns it, wrapped or not, answers
+// InvalidArgument. It never holds a value.
+type InvalidError struct {
+	Err error // what is wrong, not nil
+}
+
+// Error returns Err's text.
+func (e *InvalidError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *InvalidError) Unwrap() error { return e.Err }
+
+// GRPCStatus returns InvalidArgument with Err's text, which google.golang.org/grpc/status asks for.
+func (e *InvalidError) GRPCStatus() *status.Status {
+	return status.New(codes.InvalidArgument, e.Error())
+}

@@ -19,7 +19,7 @@ const (
 
 // replace returns a new slice: the fields of unknown that are not ours, then envs.
 func replace(unknown []byte, envs []envprecedence.Entry) ([]byte, error) {
-	size := len(unknown)
+	size := 0 // others' fields are rare
 	for i := range envs {
 		size += protowire.SizeTag(fieldNumber) + protowire.SizeBytes(pairSize(&envs[i]))
 	}

@@ -12,15 +12,15 @@ import (
 )
 
 func Example() {
-	old := &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{}}
-	able := &runtimeapi.StatusResponse{Status: &runtimeapi.RuntimeStatus{
-		Conditions: []*runtimeapi.RuntimeCondition{negotiate.Condition(true)},
-	}}
+	// A runtime with two handlers injects for the default one alone.
+	resp := &runtimeapi.StatusResponse{RuntimeHandlers: []*runtimeapi.RuntimeHandler{{Name: ""}, {Name: "kata"}}}
+	negotiate.Announce(resp, func(handler string) bool { return handler == "" })
+
 	policy := negotiate.New(negotiate.Options{RequireSupport: true})
 	envs := []envprecedence.Entry{envprecedence.NewEntry(execaudit.AuditIDName, "f4a3b2c1")}
 	pod := negotiate.Pod{Namespace: "shop", Name: "web-0"}
-	for _, runtime := range []*runtimeapi.StatusResponse{able, old} {
-		supported := negotiate.Supported(runtime)
+	for _, handler := range []string{"", "kata"} {
+		supported := negotiate.Supported(resp, handler)
 		fmt.Println(supported, policy.Admit(context.Background(), supported, envs, pod))
 	}
 	// Output:

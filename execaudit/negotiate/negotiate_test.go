@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
@@ -39,15 +41,90 @@ func TestSupported(t *testing.T) {
 		{"a nil condition", status(nil, negotiate.Condition(true)), true},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			if got := negotiate.Supported(c.resp); got != c.want {
-				t.Errorf("Supported = %t, want %t", got, c.want)
-			}
-		})
+		for _, handler := range []string{"", "kata"} {
+			t.Run("EXA-36 every handler is what the runtime is: "+c.name, func(t *testing.T) {
+				if got := negotiate.Supported(c.resp, handler); got != c.want {
+					t.Errorf("Supported(%q) = %t, want %t", handler, got, c.want)
+				}
+			})
+		}
 	}
 	t.Run("a condition that is false says why", func(t *testing.T) {
 		if c := negotiate.Condition(false); c.GetReason() == "" || c.GetMessage() == "" || c.GetStatus() {
 			t.Errorf("Condition(false) = %v", c)
+		}
+	})
+}
+
+// runtimeWith is a runtime that injects for the handlers whose names are in yes, and has those of no too.
+func runtimeWith(yes, no []string) *runtimeapi.StatusResponse {
+	resp := status(&runtimeapi.RuntimeCondition{Type: runtimeapi.RuntimeReady, Status: true})
+	for _, name := range slices.Concat(yes, no) {
+		resp.RuntimeHandlers = append(resp.RuntimeHandlers, &runtimeapi.RuntimeHandler{Name: name})
+	}
+	negotiate.Announce(resp, func(handler string) bool { return slices.Contains(yes, handler) })
+	return resp
+}
+
+func TestAnnounce(t *testing.T) {
+	cases := []struct {
+		name       string
+		yes, no    []string
+		conditions []string // beside RuntimeReady
+		unknown    bool     // for a handler that is not listed
+	}{
+		{"all", []string{"", "runc"}, nil, []string{"ExecEnvsSupported=true"}, true},
+		{"none", nil, []string{"", "runc"}, []string{"ExecEnvsSupported=false"}, false},
+		{
+			"some",
+			[]string{"", "runc"},
+			[]string{"kata"},
+			[]string{"ExecEnvsSupported=false", "ExecEnvsSupported/=true", "ExecEnvsSupported/runc=true", "ExecEnvsSupported/kata=false"},
+			false,
+		},
+		{"all but the default", []string{"runc"}, []string{""}, []string{"ExecEnvsSupported=false", "ExecEnvsSupported/runc=true", "ExecEnvsSupported/=false"}, false},
+	}
+	for _, c := range cases {
+		resp := runtimeWith(c.yes, c.no)
+		t.Run("EXA-36 each handler is supported as announced: "+c.name, func(t *testing.T) {
+			for _, handler := range slices.Concat(c.yes, c.no) {
+				if got := negotiate.Supported(resp, handler); got != slices.Contains(c.yes, handler) {
+					t.Errorf("Supported(%q) = %t", handler, got)
+				}
+			}
+			if got := negotiate.Supported(resp, "absent"); got != c.unknown {
+				t.Errorf("a handler that is not there: Supported = %t, want %t", got, c.unknown)
+			}
+		})
+		t.Run("EXA-36 one who knows the single condition alone is not told too much: "+c.name, func(t *testing.T) {
+			var got []string
+			for _, c := range resp.GetStatus().GetConditions()[1:] {
+				got = append(got, fmt.Sprintf("%s=%t", c.GetType(), c.GetStatus()))
+				if !c.GetStatus() && (c.GetReason() == "" || c.GetMessage() == "") {
+					t.Errorf("%s does not say why", c.GetType())
+				}
+			}
+			if !slices.Equal(got, c.conditions) {
+				t.Errorf("conditions %q, want %q", got, c.conditions)
+			}
+		})
+	}
+	t.Run("EXA-36 a runtime that lists no handlers", func(t *testing.T) {
+		for _, does := range []bool{true, false} {
+			resp := &runtimeapi.StatusResponse{}
+			negotiate.Announce(resp, func(handler string) bool { return does && handler == "" })
+			if got := negotiate.Supported(resp, ""); got != does {
+				t.Errorf("Supported = %t, want %t", got, does)
+			}
+		}
+	})
+	t.Run("EXA-36 what handlers share stays as it is", func(t *testing.T) {
+		shared := []*runtimeapi.RuntimeHandler{{Name: "", Features: &runtimeapi.RuntimeHandlerFeatures{UserNamespaces: true}}, nil}
+		before := proto.CloneOf(shared[0])
+		resp := &runtimeapi.StatusResponse{RuntimeHandlers: shared}
+		negotiate.Announce(resp, func(string) bool { return true })
+		if len(shared) != 2 || !proto.Equal(shared[0], before) || !resp.RuntimeHandlers[0].GetFeatures().GetUserNamespaces() {
+			t.Errorf("handlers %v, of the response %v", shared, resp.RuntimeHandlers)
 		}
 	})
 }

@@ -1,17 +1,17 @@
 // Package streaming carries an exec session's environment from the CRI's Exec
 // call to the stream that the client then opens. k8s.io/cri-streaming hands its
-// Runtime a container and a command but no request; what the two calls share is
-// the token in the URL. So the environment waits under that token:
+// backend a container ID and a command but no request, and its server serves no
+// handler but its own. But it never looks at the container ID. So the
+// environment travels in it:
 //
-//	sessions := streaming.New(streaming.Options{})
-//	http.Serve(listener, sessions.Handler(streamingServer))   // once
+//	packed, err := streaming.Pack(req)                   // in Exec
+//	return streamServer.GetExec(packed)
 //
-//	resp, err := streamingServer.GetExec(req)                 // in Exec
-//	err = sessions.Put(resp.Url, envs)
+//	id, environ, err := streaming.Unpack(containerID)    // in the backend's Exec
 //
-//	envs, ok := streaming.FromContext(ctx)                    // in Runtime.Exec
-//
-// Put must follow every GetExec, also without an environment: an exec stream whose
-// token is not known here is refused, so that no session ever loses its audit ID
-// silently. Attach and port-forward streams pass untouched.
+// Nothing is kept here between the two, and nothing depends on a context. The
+// streaming server's token, single use and one minute, is the session's. Pack
+// must come before every GetExec, also without an environment: Unpack refuses
+// what was not packed, so that no session ever loses its audit ID silently.
+// Attach and port-forward are not concerned.
 package streaming

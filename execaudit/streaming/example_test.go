@@ -2,33 +2,32 @@ package streaming_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"strings"
+
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
 
 func Example() {
-	streamingServer := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		envs, ok := streaming.FromContext(r.Context()) // in the streaming backend's Exec
-		fmt.Println(envs, ok)
-	})
-	sessions := streaming.New(streaming.Options{})
-	handler := sessions.Handler(streamingServer)
-
-	// In the CRI method Exec, with the URL that the streaming server's GetExec returned.
-	err := sessions.Put("http://127.0.0.1:10010/exec/t0ken", []envprecedence.Entry{envprecedence.NewEntry("LOG_LEVEL", "debug")})
+	req := &runtimeapi.ExecRequest{ContainerId: "8762eafc25a3", Cmd: []string{"sh"}, Stdout: true}
+	err := criwire.Write(req, []envprecedence.Entry{envprecedence.NewEntry("LOG_LEVEL", "debug")}) // the kubelet
 	fmt.Println(err)
 
-	for range 2 {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/exec/t0ken", nil))
-		fmt.Println(w.Code)
-	}
+	packed, err := streaming.Pack(req) // the runtime's Exec, for GetExec
+	readable, _, _ := strings.Cut(packed.GetContainerId(), ".")
+	fmt.Println(readable, err)
+
+	id, environ, err := streaming.Unpack(packed.GetContainerId()) // the streaming backend's Exec
+	fmt.Println(id, environ, err)
+
+	_, _, err = streaming.Unpack("8762eafc25a3")
+	fmt.Println(err)
 	// Output:
 	// <nil>
-	// [LOG_LEVEL=[redacted]] true
-	// 200
-	// 404
+	// 8762eafc25a3+exec-env <nil>
+	// 8762eafc25a3 [LOG_LEVEL=debug] <nil>
+	// container ID is not packed with an exec environment
 }

@@ -30,11 +30,11 @@ import (
 	_ "github.com/lanyard-dev/lanyard/execaudit/attribution/tetragon"
 	_ "github.com/lanyard-dev/lanyard/execaudit/attribution/tracee"
 	p17 "github.com/lanyard-dev/lanyard/execaudit/attribution/webhook"
-	_ "github.com/lanyard-dev/lanyard/execaudit/criwire"
-	p18 "github.com/lanyard-dev/lanyard/execaudit/journal"
-	p19 "github.com/lanyard-dev/lanyard/execaudit/kubelet"
-	p20 "github.com/lanyard-dev/lanyard/execaudit/negotiate"
-	p21 "github.com/lanyard-dev/lanyard/execaudit/streaming"
+	p18 "github.com/lanyard-dev/lanyard/execaudit/criwire"
+	p19 "github.com/lanyard-dev/lanyard/execaudit/journal"
+	p20 "github.com/lanyard-dev/lanyard/execaudit/kubelet"
+	p21 "github.com/lanyard-dev/lanyard/execaudit/negotiate"
+	_ "github.com/lanyard-dev/lanyard/execaudit/streaming"
 	p22 "github.com/lanyard-dev/lanyard/execcredential"
 	p23 "github.com/lanyard-dev/lanyard/execcredential/kubeconfig"
 	p24 "github.com/lanyard-dev/lanyard/execcredential/pluginsdk"
@@ -180,26 +180,25 @@ var exportedTypes = []exportedType{
 	of[p16.Page](),
 	of[p16.Table](),
 	of[p17.Handler](),
-	of[p18.Decoder](),
-	of[p18.Fault](),
-	of[p18.Kind](),
-	of[p18.LineError](),
-	of[p18.Process](),
-	of[p18.ProcessKey](),
-	of[p18.Reader](),
-	of[p18.Record](),
-	of[p18.Session](),
-	of[p18.SessionKey](),
-	of[p18.Writer](),
-	of[p19.Exec](),
-	of[p19.Identity](),
-	of[p19.RequestError](),
-	of[p19.Trust](),
-	of[p20.Options](),
-	of[p20.Pod](),
-	of[p20.Policy](),
+	of[p18.InvalidError](),
+	of[p19.Decoder](),
+	of[p19.Fault](),
+	of[p19.Kind](),
+	of[p19.LineError](),
+	of[p19.Process](),
+	of[p19.ProcessKey](),
+	of[p19.Reader](),
+	of[p19.Record](),
+	of[p19.Session](),
+	of[p19.SessionKey](),
+	of[p19.Writer](),
+	of[p20.Exec](),
+	of[p20.Identity](),
+	of[p20.RequestError](),
+	of[p20.Trust](),
 	of[p21.Options](),
-	of[p21.Sessions](),
+	of[p21.Pod](),
+	of[p21.Policy](),
 	of[p22.Cluster](),
 	of[p22.Credential](),
 	of[p22.DecodeError](),

@@ -87,7 +87,7 @@ func (s *Server) supportsEnvs(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return negotiate.Supported(status), nil
+	return negotiate.Supported(status, ""), nil
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) {

@@ -25,26 +25,39 @@ func (m *features) String() string { return "" }
 func (*features) ProtoMessage()    {}
 
 func TestSupported(t *testing.T) {
-	yes, no := []*runtimeapi.RuntimeCondition{negotiate.Condition(true)}, []*runtimeapi.RuntimeCondition{negotiate.Condition(false)}
+	of := func(status bool) []*runtimeapi.RuntimeCondition {
+		return []*runtimeapi.RuntimeCondition{negotiate.Condition(status)}
+	}
+	handler := func(status bool, others ...*runtimeapi.RuntimeCondition) []*runtimeapi.RuntimeCondition {
+		return append(others, &runtimeapi.RuntimeCondition{Type: negotiate.HandlerConditionPrefix + "h", Status: status})
+	}
 	cases := []struct {
-		name       string
-		m          *features
-		field      protoreflect.Name
-		conditions []*runtimeapi.RuntimeCondition
-		want       bool
+		name             string
+		handler, runtime *features
+		field            protoreflect.Name
+		conditions       []*runtimeapi.RuntimeCondition
+		want             bool
 	}{
-		{"the feature is set", &features{ExecEnvs: true}, negotiate.FeatureField, nil, true},
-		{"the feature is asked first", &features{ExecEnvs: true}, negotiate.FeatureField, no, true},
-		{"a feature that is not set leaves it to the condition", &features{Groups: true}, negotiate.FeatureField, yes, true},
-		{"neither", &features{Groups: true}, negotiate.FeatureField, nil, false},
-		{"not in the descriptor", &features{ExecEnvs: true}, "absent", nil, false},
-		{"a text", &features{Text: "true"}, "text", nil, false},
-		{"a list", &features{List: []bool{true}}, "list", nil, false},
+		{"the runtime's feature is set", &features{}, &features{ExecEnvs: true}, negotiate.FeatureField, nil, true},
+		{"the feature is asked first", &features{}, &features{ExecEnvs: true}, negotiate.FeatureField, of(false), true},
+		{"a feature that is not set leaves it to the condition", &features{}, &features{Groups: true}, negotiate.FeatureField, of(true), true},
+		{"the handler's feature is set", &features{ExecEnvs: true}, &features{}, negotiate.FeatureField, nil, true},
+		{"the handler's feature comes before all conditions", &features{ExecEnvs: true}, nil, negotiate.FeatureField, handler(false, of(false)...), true},
+		{"the handler's condition comes before the runtime's feature", &features{}, &features{ExecEnvs: true}, negotiate.FeatureField, handler(false), false},
+		{"the handler's condition comes before the runtime's", nil, nil, negotiate.FeatureField, handler(true, of(false)...), true},
+		{"neither", &features{Groups: true}, &features{Groups: true}, negotiate.FeatureField, nil, false},
+		{"no features", nil, nil, negotiate.FeatureField, nil, false},
+		{"not in the descriptor", &features{ExecEnvs: true}, &features{ExecEnvs: true}, "absent", nil, false},
+		{"a text", &features{Text: "true"}, &features{Text: "true"}, "text", nil, false},
+		{"a list", &features{List: []bool{true}}, &features{List: []bool{true}}, "list", nil, false},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			m := protoadapt.MessageV2Of(c.m).ProtoReflect()
-			if got := feature.Supported(m, c.field, c.conditions, negotiate.ConditionType); got != c.want {
+		t.Run("EXA-36 "+c.name, func(t *testing.T) {
+			scope := func(m *features, condition string) feature.Scope {
+				return feature.Scope{Features: protoadapt.MessageV2Of(m).ProtoReflect(), Condition: condition}
+			}
+			if got := feature.Supported(c.field, c.conditions,
+				scope(c.handler, negotiate.HandlerConditionPrefix+"h"), scope(c.runtime, negotiate.ConditionType)); got != c.want {
 				t.Errorf("Supported = %t, want %t", got, c.want)
 			}
 		})
