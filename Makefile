@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test soak trace modules cross api bench fuzz lint sums tidy work parts debian commands
+.PHONY: demo stack cost test soak trace kubernetes modules cross api bench fuzz lint sums tidy work parts kubernetes-parts debian commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -9,12 +9,15 @@ HOUSE := $(BIN)/house
 # The real components that tests and the stack run, at the versions they are tested with.
 RUNC_VERSION          := v1.5.2
 KUBERNETES_VERSION    := v1.37.2
+# The real Kubernetes, the newest that there is as a module. Its own go.mod pins it, and etcd; its stamp carries all of its source.
+REAL_KUBERNETES       := $(shell sed -n 's|^\tk8s.io/kubernetes ||p' peers/kubernetes/go.mod)
+KUBERNETES_DIGEST     := $(shell cat peers/kubernetes/go.* peers/kubernetes/cmd/*/*.go | sha256sum | cut -c1-12)
 CONTAINERD_VERSION    := v2.4.2
 IAM_PLUGIN_VERSION    := v0.6.13
 ECR_PLUGIN_VERSION    := v1.37.0
 
 # The stamp carries the version, so that a new pin builds anew.
-STAMPS := $(addprefix $(BIN)/.stamp/,runc-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
+STAMPS := $(addprefix $(BIN)/.stamp/,runc-seccomp-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
 	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
 
 # The components that the tests of one module run; a module that is not listed needs none. The tools' tests run those of every
@@ -26,7 +29,7 @@ NEEDS_execcredential          := $(IAM)
 NEEDS_execaudit               := debian
 NEEDS_execaudit/attribution   := debian
 NEEDS_execaudit/cmd/execaudit := debian
-NEEDS_examples                := parts
+NEEDS_examples                := parts kubernetes-parts
 NEEDS_tools                   := parts
 
 demo: parts
@@ -40,16 +43,20 @@ cost: parts
 	@$(BIN)/lanyard-stack cost
 
 # make test [M=module]: one module's tests wait only for the real components that they run.
-test: $(HOUSE) $(if $(M),$(NEEDS_$(M)),parts)
+test: $(HOUSE) $(if $(M),$(NEEDS_$(M)),parts kubernetes-parts)
 	@$(HOUSE) test $(M)
 
 # make soak [M=module]: the long tests at their full sizes.
-soak: $(HOUSE) parts
+soak: $(HOUSE) parts kubernetes-parts
 	@LANYARD_SOAK=1 $(HOUSE) test $(or $(M),examples)
 
 # make trace [M=FAMILY]
-trace: $(HOUSE) parts
+trace: $(HOUSE) parts kubernetes-parts
 	@$(HOUSE) trace $(M)
+
+# A real Kubernetes: built, started, each module's smoke test on it, with the times. The tests want what CI wants.
+kubernetes: parts kubernetes-parts
+	@cd examples && CI=true go test -count=1 -v ./kubernetes/...
 
 # make modules [M=module]
 modules: $(HOUSE)
@@ -90,10 +97,13 @@ $(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
 
 parts: $(STAMPS) debian commands
 
-# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench. Where they cannot be had, what
-# needs them says so.
+kubernetes-parts: $(BIN)/.stamp/kubernetes-$(KUBERNETES_DIGEST)
+
+# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench, libseccomp goes into runc. Where
+# they cannot be had, what needs them says so.
 debian:
 	@for package in chromium jq; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
+	pkg-config --exists libseccomp 2>/dev/null || missing="$$missing libseccomp-dev pkg-config"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \
 	fi
@@ -103,9 +113,11 @@ commands:
 	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)' \
 		-o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
 
-$(BIN)/.stamp/runc-%:
-	GOBIN=$(BIN) CGO_ENABLED=1 go install github.com/opencontainers/runc@$*
-	@mkdir -p $(@D) && touch $@
+# Kubernetes wants a runc with seccomp. Without libseccomp's package it is built without, and anew by the next make that has it.
+$(BIN)/.stamp/runc-seccomp-%: | debian
+	@mkdir -p $(@D)
+	@if pkg-config --exists libseccomp; then tags=seccomp; fi; set -x; \
+	GOBIN=$(BIN) CGO_ENABLED=1 go install -tags="$$tags" github.com/opencontainers/runc@$* && if [ "$$tags" ]; then touch $@; fi
 
 $(BIN)/.stamp/containerd-%:
 	GOBIN=$(BIN) go install github.com/containerd/containerd/v2/cmd/{containerd,containerd-shim-runc-v2,ctr}@$*
@@ -118,3 +130,10 @@ $(BIN)/.stamp/aws-iam-authenticator-%:
 $(BIN)/.stamp/ecr-credential-provider-%:
 	GOBIN=$(BIN) go install k8s.io/cloud-provider-aws/cmd/ecr-credential-provider@$*
 	@mkdir -p $(@D) && touch $@
+
+# The four mains have nothing else in common with the tree. The first build takes minutes, so it says how many.
+$(BIN)/.stamp/kubernetes-%:
+	@mkdir -p $(@D)
+	cd peers/kubernetes && time GOWORK=off CGO_ENABLED=0 go build -buildvcs=false \
+		-ldflags='-s -w -X k8s.io/component-base/version.gitVersion=$(REAL_KUBERNETES)' -o $(BIN)/ ./cmd/...
+	@touch $@

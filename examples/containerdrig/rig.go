@@ -42,6 +42,10 @@ type Rig struct {
 type Config struct {
 	Dir                         string
 	Containerd, Shim, Ctr, Runc string // paths of the programs
+	// Settings are further tables of containerd's configuration, TOML.
+	Settings string
+	// Launch starts containerd where it belongs, such as in a namespace; nil starts it in the caller's.
+	Launch func(*exec.Cmd) error
 }
 
 // Find returns a configuration with the programs that `make parts` built.
@@ -73,12 +77,16 @@ func Start(ctx context.Context, c Config) (*Rig, error) {
 		return nil, err
 	}
 	if r.log, err = os.Create(filepath.Join(c.Dir, "containerd.log")); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.users.Close())
 	}
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := r.cmd.Start(); err != nil {
-		return nil, err
+	launch := c.Launch
+	if launch == nil {
+		launch = (*exec.Cmd).Start
+	}
+	if err := launch(r.cmd); err != nil {
+		return nil, errors.Join(err, r.log.Close(), r.users.Close())
 	}
 	go func() { r.exited <- r.cmd.Wait() }()
 	if err := r.ready(ctx); err != nil {
@@ -105,11 +113,17 @@ imports = []
   runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
   BinaryName = %[6]q
-`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc)
+`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc) + c.Settings
 }
 
 // Socket is the path of the CRI socket.
 func (r *Rig) Socket() string { return filepath.Join(r.dir, "c.sock") }
+
+// Kill ends containerd at once, as a crash does. Stop it all the same.
+func (r *Rig) Kill() {
+	_ = r.cmd.Process.Kill()
+	r.exited <- <-r.exited
+}
 
 func (r *Rig) ready(ctx context.Context) error {
 	conn, err := grpc.NewClient("unix://"+r.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))

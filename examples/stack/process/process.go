@@ -19,6 +19,8 @@ type Process struct {
 	name, log string
 	path      string
 	args      []string
+	env       []string
+	launch    func(*exec.Cmd) error
 	ready     func(context.Context) error
 
 	mu    sync.Mutex
@@ -31,14 +33,20 @@ type Options struct {
 	Name string   // for messages
 	Path string   // the program
 	Args []string // without the program
+	Env  []string // further variables, each as NAME=VALUE
 	Log  string   // the file that takes what it prints, appended over restarts
+	// Launch starts the command where it belongs, such as in a namespace; nil starts it in the caller's.
+	Launch func(*exec.Cmd) error
 	// Ready returns nil once the component answers; it is asked again and again.
 	Ready func(context.Context) error
 }
 
 // New returns a component that does not run yet.
 func New(o Options) *Process {
-	return &Process{name: o.Name, log: o.Log, path: o.Path, args: o.Args, ready: o.Ready}
+	if o.Launch == nil {
+		o.Launch = (*exec.Cmd).Start
+	}
+	return &Process{name: o.Name, log: o.Log, path: o.Path, args: o.Args, env: o.Env, launch: o.Launch, ready: o.Ready}
 }
 
 // ErrEnded is returned for a component that ended by itself.
@@ -59,9 +67,10 @@ func (p *Process) Start(ctx context.Context) error {
 	defer file.Close()
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Stdout, cmd.Stderr = file, file
+	cmd.Env = append(os.Environ(), p.env...)
 	// A group of its own keeps a terminal's Ctrl-C from it: the stack ends it in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	if err := p.launch(cmd); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	ended := make(chan struct{})

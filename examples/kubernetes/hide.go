@@ -1,0 +1,86 @@
+package kubernetes
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// fixedPaths are where a kubelet and containerd write whatever they are told.
+var fixedPaths = []string{"/var/lib/kubelet", "/var/log/containers", "/run/containerd", "/run/nri"}
+
+// kernelSettings are those that a kubelet changes when it starts, for the whole machine.
+var kernelSettings = []string{
+	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom", "/proc/sys/kernel/panic", "/proc/sys/kernel/panic_on_oops",
+	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
+}
+
+// hide gives the thread's mount namespace, which must be private, its own fixed paths. What is written there is in
+// memory below dir and gone with the namespace.
+func hide(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+		return err
+	}
+	for _, path := range fixedPaths {
+		if err := hidePath(filepath.Join(dir, filepath.Base(path)), path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hidePath puts an empty directory at the path. Where there is none, its parent becomes a copy that has one.
+func hidePath(dir, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return mount("tmpfs", path, "tmpfs", 0, "")
+	}
+	upper, work, parent := filepath.Join(dir, "upper"), filepath.Join(dir, "work"), filepath.Dir(path)
+	if err := errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(work, 0o755)); err != nil {
+		return err
+	}
+	if err := mount("overlay", parent, "overlay", 0, "lowerdir="+parent+",upperdir="+upper+",workdir="+work); err != nil {
+		return err
+	}
+	return os.Mkdir(path, 0o755)
+}
+
+// coverSettings puts files in the place of the kernel's settings, for whoever starts in the thread's mount namespace.
+func coverSettings(dir string) error {
+	for _, setting := range kernelSettings {
+		value, err := os.ReadFile(setting)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, filepath.Base(setting))
+		if err := os.WriteFile(file, value, 0o600); err != nil {
+			return err
+		}
+		if err := mount(file, setting, "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncoverSettings undoes it: a kernel lets no user namespace have a proc of its own where one is covered in part.
+func uncoverSettings() error {
+	var errs []error
+	for _, setting := range kernelSettings {
+		if err := unix.Unmount(setting, unix.MNT_DETACH); err != nil {
+			errs = append(errs, &os.PathError{Op: "unmount", Path: setting, Err: err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func mount(what, where, kind string, flags uintptr, options string) error {
+	if err := unix.Mount(what, where, kind, flags, options); err != nil {
+		return &os.PathError{Op: "mount", Path: where, Err: err}
+	}
+	return nil
+}
