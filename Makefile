@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test soak trace kubernetes modules cross api bench fuzz lint sums tidy work parts kubernetes-parts debian commands
+.PHONY: demo stack cost test soak trace kubernetes modules cross api bench fuzz lint sums tidy work parts kubernetes-parts debian debian-containerd commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -17,7 +17,7 @@ IAM_PLUGIN_VERSION    := v0.6.13
 ECR_PLUGIN_VERSION    := v1.37.0
 
 # The stamp carries the version, so that a new pin builds anew.
-STAMPS := $(addprefix $(BIN)/.stamp/,runc-seccomp-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) \
+STAMPS := $(addprefix $(BIN)/.stamp/,runc-seccomp-$(RUNC_VERSION) containerd-$(CONTAINERD_VERSION) containerd-envs-$(CONTAINERD_VERSION) \
 	aws-iam-authenticator-$(IAM_PLUGIN_VERSION) ecr-credential-provider-$(ECR_PLUGIN_VERSION))
 
 # The components that the tests of one module run; a module that is not listed needs none. The tools' tests run those of every
@@ -95,7 +95,7 @@ $(BIN)/staticcheck $(BIN)/gofumpt &: tools/go.mod tools/go.sum
 	@cd tools && GOWORK=off GOBIN=$(BIN) go install tool
 	@touch $(BIN)/staticcheck $(BIN)/gofumpt
 
-parts: $(STAMPS) debian commands
+parts: $(STAMPS) debian debian-containerd commands
 
 kubernetes-parts: $(BIN)/.stamp/kubernetes-$(KUBERNETES_DIGEST)
 
@@ -106,6 +106,16 @@ debian:
 	pkg-config --exists libseccomp 2>/dev/null || missing="$$missing libseccomp-dev pkg-config"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \
+	fi
+
+# An older containerd, with its runc: unpacked, not installed. What apt-get downloads is what Debian has today.
+debian-containerd: | debian
+	@if [ ! -x $(BIN)/debian/runc ] && command -v apt-get >/dev/null; then \
+		mkdir -p $(BIN)/debian && dir=$$(mktemp -d) && cd "$$dir" && \
+		apt-get -qq update && apt-get -qq -o APT::Sandbox::User=root download containerd runc && \
+		ls *.deb | xargs -I{} dpkg -x {} . && \
+		mv usr/bin/containerd usr/bin/containerd-shim-runc-v2 usr/bin/ctr usr/sbin/runc $(BIN)/debian/ || echo "not fetched: containerd of Debian"; \
+		rm -rf "$$dir"; \
 	fi
 
 # The stack's own programs: static, because one of them is the only file in our images.
@@ -121,6 +131,11 @@ $(BIN)/.stamp/runc-seccomp-%: | debian
 
 $(BIN)/.stamp/containerd-%:
 	GOBIN=$(BIN) go install github.com/containerd/containerd/v2/cmd/{containerd,containerd-shim-runc-v2,ctr}@$*
+	@mkdir -p $(@D) && touch $@
+
+# containerd with our modules in its exec path, anew when they change. Go's cache has all but what changed and the link.
+$(BIN)/.stamp/containerd-envs-%: $(shell find peers/containerd envprecedence execaudit redact -name '*.go' ! -name '*_test.go' -o -name go.mod -o -name go.sum)
+	cd peers/containerd && GOWORK=off go run ./cmd/integrate -work $(CURDIR)/.build/containerd-envs -output $(BIN)/containerd-envs
 	@mkdir -p $(@D) && touch $@
 
 $(BIN)/.stamp/aws-iam-authenticator-%:

@@ -80,14 +80,34 @@ func serve(t testing.TB, c runtime.Config) string {
 	return "unix://" + c.Socket
 }
 
-// serveContainerd runs a real containerd until the test ends and returns its endpoint.
-func serveContainerd(t testing.TB) string {
+// serveContainerd runs a real containerd until the test ends and returns its endpoint. The changes are made to its
+// configuration first.
+func serveContainerd(t testing.TB, change ...func(*containerdrig.Config)) string {
 	t.Helper()
 	parts.Need(t, "runc", "containerd", "containerd-shim-runc-v2", "ctr", "lanyard-reporter")
 	config, err := containerdrig.Find(newDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, f := range change {
+		f(&config)
+	}
+	return startContainerd(t, config)
+}
+
+// serveDebian runs Debian's containerd, which is older, until the test ends and returns its endpoint.
+func serveDebian(t testing.TB) string {
+	t.Helper()
+	parts.Need(t, "debian/runc", "debian/containerd", "debian/containerd-shim-runc-v2", "debian/ctr", "lanyard-reporter")
+	config, err := containerdrig.FindDebian(newDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startContainerd(t, config)
+}
+
+func startContainerd(t testing.TB, config containerdrig.Config) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, err := containerdrig.Start(ctx, config)

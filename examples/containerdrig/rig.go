@@ -42,6 +42,8 @@ type Rig struct {
 type Config struct {
 	Dir                         string
 	Containerd, Shim, Ctr, Runc string // paths of the programs
+	// Old is for containerd 1.x, whose configuration has other names.
+	Old bool
 	// Settings are further tables of containerd's configuration, TOML.
 	Settings string
 	// Launch starts containerd where it belongs, such as in a namespace; nil starts it in the caller's.
@@ -66,7 +68,11 @@ func Find(dir string) (Config, error) {
 func Start(ctx context.Context, c Config) (*Rig, error) {
 	r := &Rig{dir: c.Dir, ctr: c.Ctr, exited: make(chan error, 1)}
 	file := filepath.Join(c.Dir, "config.toml")
-	if err := os.WriteFile(file, []byte(settings(c)), 0o600); err != nil {
+	configured := settings
+	if c.Old {
+		configured = oldSettings
+	}
+	if err := os.WriteFile(file, []byte(configured(c)), 0o600); err != nil {
 		return nil, err
 	}
 	r.cmd = exec.Command(c.Containerd, "--config", file, "--log-level", "warn")

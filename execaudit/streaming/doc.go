@@ -9,6 +9,9 @@
 //
 //	id, environ, err := streaming.Unpack(containerID)    // in the backend's Exec
 //
+// Where the process spec travels as JSON, which is UTF-8, PackJSON is the one to
+// call.
+//
 // Nothing is kept here between the two, and nothing depends on a context. The
 // streaming server's token, single use and one minute, is the session's. Pack
 // must come before every GetExec, also without an environment: Unpack refuses

@@ -5,14 +5,17 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/lanyard-dev/lanyard/envprecedence"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 )
 
@@ -34,6 +37,30 @@ var encoding = base64.RawURLEncoding.Strict()
 // Every error is the request's: a [*criwire.InvalidError], which gRPC answers with InvalidArgument. It unwraps to what
 // criwire.Environ returns, or to ErrContainerID.
 func Pack(req *runtimeapi.ExecRequest) (*runtimeapi.ExecRequest, error) {
+	return pack(req, func([]string) error { return nil })
+}
+
+// PackJSON is Pack for a runtime that hands its process spec to the low-level runtime as JSON, as containerd does for
+// every exec, and whoever calls runc exec --process. JSON carries UTF-8 alone: encoding/json puts U+FFFD in the place of
+// other bytes, without an error. So every value that is not UTF-8 is refused as well: the error, again a
+// [*criwire.InvalidError], then joins an [*envprecedence.EntryError] of ErrNotJSON for each.
+func PackJSON(req *runtimeapi.ExecRequest) (*runtimeapi.ExecRequest, error) {
+	return pack(req, checkJSON)
+}
+
+// checkJSON finds the environ strings that JSON cannot carry.
+func checkJSON(environ []string) error {
+	var faults []error
+	for i, e := range environ {
+		if !utf8.ValidString(e) {
+			name, _, _ := strings.Cut(e, "=")
+			faults = append(faults, &envprecedence.EntryError{Index: i, Name: name, Err: ErrNotJSON})
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func pack(req *runtimeapi.ExecRequest, check func(environ []string) error) (*runtimeapi.ExecRequest, error) {
 	id := req.GetContainerId()
 	switch {
 	case id == "":
@@ -44,6 +71,9 @@ func Pack(req *runtimeapi.ExecRequest) (*runtimeapi.ExecRequest, error) {
 	environ, err := criwire.Environ(req)
 	if err != nil {
 		return nil, err
+	}
+	if err := check(environ); err != nil {
+		return nil, &criwire.InvalidError{Err: err}
 	}
 	packed, err := bare(req)
 	if err != nil {

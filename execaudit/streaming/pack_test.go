@@ -28,6 +28,43 @@ import (
 
 const id = "8762eafc25a35ab90089f79703b86659989e8e547c2c029fb60f55d884355000"
 
+func TestPackJSON(t *testing.T) {
+	t.Run("EXA-37 what JSON carries is packed as by Pack", func(t *testing.T) {
+		environ := []string{"A=1", "B=\x01\n\u00e4\u2028\ufffd\U0010ffff", "A=2", "EMPTY="}
+		for _, environ := range [][]string{environ, nil} {
+			packed, err := streaming.PackJSON(request(t, id, environ...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, got, err := streaming.Unpack(packed.GetContainerId()); err != nil || !slices.Equal(got, environ) {
+				t.Errorf("Unpack = %q, %v, want %q", got, err, environ)
+			}
+		}
+	})
+	t.Run("EXA-37 every value that is not UTF-8 is refused by the name of its entry", func(t *testing.T) {
+		packed, err := streaming.PackJSON(request(t, id, "A=1", "B=hunter2\xff", "C=", "D=\xc3hunter2"))
+		if packed != nil || !errors.Is(err, streaming.ErrNotJSON) || status.Code(err) != codes.InvalidArgument {
+			t.Fatalf("PackJSON = %v, %v, want ErrNotJSON", packed, err)
+		}
+		for _, want := range []string{`entry 1 "B"`, `entry 3 "D"`, "not UTF-8"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("the error is %q, want %q in it", err, want)
+			}
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the error has a value: %v", err)
+		}
+	})
+	t.Run("EXA-37 what Pack refuses is refused with the same error", func(t *testing.T) {
+		for _, req := range []*runtimeapi.ExecRequest{nil, request(t, id, "A=\x00"), mustPack(t, request(t, id))} {
+			_, want := streaming.Pack(req)
+			if _, err := streaming.PackJSON(req); want == nil || err == nil || err.Error() != want.Error() {
+				t.Errorf("PackJSON = %v, want %v", err, want)
+			}
+		}
+	})
+}
+
 // request is an ExecRequest with these environ strings.
 func request(t interface{ Fatal(...any) }, containerID string, environ ...string) *runtimeapi.ExecRequest {
 	envs, err := envprecedence.Parse(environ)

@@ -1,6 +1,7 @@
 package streaming_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,23 @@ func TestLaws(t *testing.T) {
 			}
 			if again, err := criwire.Environ(packed); again != nil || err != nil {
 				t.Fatalf("the packed request has %q in its field, %v", again, err)
+			}
+		})
+	})
+	t.Run("EXA-37 what PackJSON packs is the same after JSON, and what it refuses is not", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			environ := []string{"NAME=" + rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).
+				Filter(func(v string) bool { return !strings.Contains(v, "\x00") }).Draw(t, "value")}
+			b, err := json.Marshal(environ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var after []string
+			if err := json.Unmarshal(b, &after); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := streaming.PackJSON(request(t, id, environ...)); (err == nil) != slices.Equal(after, environ) {
+				t.Fatalf("PackJSON = %v; JSON makes %q of %q", err, after, environ)
 			}
 		})
 	})
