@@ -39,6 +39,23 @@ func BenchmarkDecodeQuery(b *testing.B) {
 	}
 }
 
+func BenchmarkReservedInQuery(b *testing.B) {
+	queries := map[string]string{
+		"256 entries":   encoded(b, numbered(256, "some value, escaped")),
+		"256 of 16 KiB": strings.Repeat("env=A=%41"+strings.Repeat("x", 16<<10)+"&", 256),
+		"64 MiB":        strings.Repeat("env=A=%41"+strings.Repeat("x", 256<<10)+"&", 256),
+	}
+	for name, query := range queries {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(query)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = execaudit.ReservedInQuery(query, execaudit.ReservedPrefix)
+			}
+		})
+	}
+}
+
 func BenchmarkEncodeQuery(b *testing.B) {
 	envs := numbered(256, "some value, escaped")
 	b.ReportAllocs()

@@ -1,6 +1,7 @@
 package execaudit
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
@@ -32,6 +33,7 @@ const (
 //
 // rawQuery must be what the client sent: url.URL.Query and http.Request.ParseForm
 // leave out what they cannot read, and a server would run the command without it.
+// Where only what they made of it is left, DecodeValues reads that.
 //
 // Source: KEP-6035, Kubelet. Strictness about escapes is beyond it: two parsers
 // that split one query differently would be a way around validation.
@@ -49,7 +51,7 @@ func DecodeQuery(rawQuery string, limits Limits) ([]envprecedence.Entry, error) 
 // could be read. It is for finding more faults of a request that is refused
 // already, to report them together; such entries must not be used.
 func DecodePartly(rawQuery string, limits Limits) ([]envprecedence.Entry, error) {
-	d := decoder{limits: limits.orDefault(), hide: redact.Block(0)}
+	d := newDecoder(limits)
 	for rest := rawQuery; rest != ""; {
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "&")
@@ -62,6 +64,28 @@ func DecodePartly(rawQuery string, limits Limits) ([]envprecedence.Entry, error)
 		}
 	}
 	return d.result()
+}
+
+// DecodeValues is DecodeQuery for a query that was parsed already, as a conversion function of a
+// runtime.Scheme gets it: the same entries in the same order, limits, faults and places, for every query that
+// url.ParseQuery reads without an error and in which no control character stands raw (url.Parse refuses such a URL).
+//
+// What url.URL.Query leaves out cannot be seen any more, and the entries behind it move up: a malformed percent
+// escape, an unescaped semicolon, and what that hides. Whoever uses DecodeValues refuses a request whose raw query
+// url.ParseQuery returns an error for, or DecodeQuery does, where the raw query is at hand: http.Request.URL.RawQuery,
+// in a filter of the API server's handler chain or in the handler that a Connecter returns.
+//
+// values is not changed. Source: KEP-6035, PodExecOptions API type.
+func DecodeValues(values url.Values, limits Limits) ([]envprecedence.Entry, error) {
+	d := newDecoder(limits)
+	for _, text := range values[QueryParam] {
+		d.addText(text)
+	}
+	envs, err := d.result()
+	if err != nil {
+		return nil, err
+	}
+	return envs, nil
 }
 
 // hidesQueryParam reports whether an env parameter stands behind a semicolon, which some
@@ -87,26 +111,46 @@ type decoder struct {
 	bytes  int // names and values, as they are when decoded
 }
 
-// add takes one parameter's escaped text.
-func (d *decoder) add(escaped string) {
-	d.count++
-	if d.count > d.limits.Entries {
-		return
-	}
-	d.envs = append(d.envs, d.entry(d.count-1, escaped))
+func newDecoder(limits Limits) *decoder {
+	return &decoder{limits: limits.orDefault(), hide: redact.Block(0)}
 }
 
-func (d *decoder) entry(i int, escaped string) envprecedence.Entry {
+// add takes one parameter's escaped text.
+func (d *decoder) add(escaped string) {
+	i, within := d.next()
+	if !within {
+		return
+	}
 	size, detail := measure(escaped)
-	if detail != "" {
+	switch {
+	case detail != "":
 		d.refuse(i, "", detail)
-		return envprecedence.Entry{}
+	case d.fits(size):
+		d.envs[i] = d.split(i, unescape(escaped, size))
 	}
-	d.bytes += max(size-1, 0) // less the '='; what has none is refused below
-	if d.bytes > d.limits.Bytes {
-		return envprecedence.Entry{}
+}
+
+// addText takes one parameter's text as it is when decoded.
+func (d *decoder) addText(text string) {
+	if i, within := d.next(); within && d.fits(len(text)) {
+		d.envs[i] = d.split(i, text)
 	}
-	return d.split(i, unescape(escaped, size))
+}
+
+// next makes room for one more entry, unless that is past the limit.
+func (d *decoder) next() (i int, within bool) {
+	d.count++
+	if d.count > d.limits.Entries {
+		return 0, false
+	}
+	d.envs = append(d.envs, envprecedence.Entry{})
+	return d.count - 1, true
+}
+
+// fits counts size bytes and reports whether all so far are within the limit.
+func (d *decoder) fits(size int) bool {
+	d.bytes += max(size-1, 0) // less the '='; what has none is refused
+	return d.bytes <= d.limits.Bytes
 }
 
 // split takes one parameter's text apart.

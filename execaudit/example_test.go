@@ -2,6 +2,7 @@ package execaudit_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"net/url"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
@@ -48,6 +49,37 @@ func ExampleDecodeQuery_faults() {
 	// Output:
 	// env[1]: Invalid value: must be NAME=VALUE
 	// env[2].name: Required value
+}
+
+// A conversion function of a runtime.Scheme, from *url.Values to options, gets what net/url made of the query.
+func ExampleDecodeValues() {
+	type options struct { // PodExecOptions, as KEP-6035 will have them
+		Command []string
+		Env     []envprecedence.Entry
+	}
+	convert := func(in *url.Values, out *options) (err error) {
+		out.Command = (*in)["command"]
+		out.Env, err = execaudit.DecodeValues(*in, execaudit.Limits{})
+		return err
+	}
+	values, _ := url.ParseQuery("command=sh&env=LOG_LEVEL%3Ddebug&env=LIST%3Da%3Db%2C+c")
+	var out options
+	err := convert(&values, &out)
+	fmt.Println(out.Command, out.Env, out.Env[1].Value.Reveal(), err)
+	// Output: [sh] [LOG_LEVEL=[redacted] LIST=[redacted]] a=b, c <nil>
+}
+
+// What net/url cannot read is left out of its values, silently: whoever reads values refuses such a raw query where it
+// still is, in a filter or in the handler that a Connecter returns.
+func ExampleDecodeValues_rawQuery() {
+	r := httptest.NewRequest("POST", "/api/v1/namespaces/shop/pods/web-0/exec?command=sh&env=A%3D1;x&env=B%3D2", nil)
+	envs, err := execaudit.DecodeValues(r.URL.Query(), execaudit.Limits{})
+	fmt.Println(envs, err)
+	_, err = execaudit.DecodeQuery(r.URL.RawQuery, execaudit.Limits{})
+	fmt.Println(err)
+	// Output:
+	// [B=[redacted]] <nil>
+	// env[0]: Invalid value: must not contain an unescaped semicolon
 }
 
 func ExampleRedactURL() {

@@ -63,6 +63,83 @@ func checkAgainstNetURL(t interface{ Fatalf(string, ...any) }, query string) {
 	}
 }
 
+func TestValuesLaws(t *testing.T) {
+	t.Run("EXA-32 what net/url reads without an error decodes to the same entries and faults", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			query := rapid.StringMatching(`((env|e%6ev|a|%zz)?=?([A-C=+]|%41|%3D|%00|%ff|%4|;|ü){0,6}&?){0,6}`).Draw(t, "query")
+			limits := execaudit.Limits{Entries: rapid.IntRange(0, 4).Draw(t, "entries"), Bytes: rapid.IntRange(0, 9).Draw(t, "bytes")}
+			checkValues(t, query, limits)
+		})
+	})
+	t.Run("EXA-32 any values, as if they had been sent", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			values := url.Values{execaudit.QueryParam: rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.StringMatching(`[AB]{0,2}=[\x00é]{0,3}`)), 0, 6).Draw(t, "env"), "command": {"env"}}
+			checkValues(t, values.Encode(), execaudit.Limits{})
+		})
+	})
+}
+
+// checkValues holds what DecodeValues reads equal to what DecodeQuery does, wherever net/url saw all of it.
+func checkValues(t interface{ Fatalf(string, ...any) }, query string, limits execaudit.Limits) {
+	values, err := url.ParseQuery(query)
+	if err != nil || strings.ContainsFunc(query, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return
+	}
+	want, wantErr := execaudit.DecodeQuery(query, limits)
+	got, err := execaudit.DecodeValues(values, limits)
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+		t.Fatalf("%q: DecodeValues = %q, %v, DecodeQuery has %q, %v", query, environ(got), err, environ(want), wantErr)
+	}
+}
+
+func TestReservedLaws(t *testing.T) {
+	t.Run("EXA-25 names are judged as if each parameter were decoded as a whole", func(t *testing.T) {
+		name := rapid.SampledFrom([]string{"KUBERNETES_EXEC_AUDIT_ID", "kubernetes_Exec_Audit_Id", "KUBERNETES_X", "KUBERNETES%5fX", "KUBERNETES", "%4bUBERNETES_" + strings.Repeat("Y", 80), "A+B", "", strings.Repeat("N%4e", 40)})
+		rest := rapid.SampledFrom([]string{"", "=x", "%3Dx", "%3dKUBERNETES_EXEC_AUDIT_ID=", "=%zz", "+=1", "=;x", "%3D+"})
+		key := rapid.SampledFrom([]string{"env", "e%6Ev", "%zz", "command", "", "ENV"})
+		rapid.Check(t, func(t *rapid.T) {
+			var parts []string
+			for range rapid.IntRange(0, 5).Draw(t, "parameters") {
+				parts = append(parts, key.Draw(t, "key")+"="+name.Draw(t, "name")+rest.Draw(t, "rest"))
+			}
+			query := strings.Join(parts, rapid.SampledFrom([]string{"&", ";", "&;"}).Draw(t, "separator"))
+			reserved := rapid.SampledFrom([]execaudit.Reserved{execaudit.ReservedList, execaudit.ReservedPrefix}).Draw(t, "reserved")
+			var got []string
+			for _, fault := range execaudit.FaultsOf(execaudit.ReservedInQuery(query, reserved)) {
+				got = append(got, fault.Error())
+			}
+			if want := reservedInQuery(query, reserved); !reflect.DeepEqual(got, want) {
+				t.Fatalf("ReservedInQuery(%q) = %q, want %q", query, got, want)
+			}
+		})
+	})
+}
+
+// reservedInQuery is the slow and obvious ReservedInQuery, for queries within the limit.
+func reservedInQuery(query string, reserved execaudit.Reserved) (faults []string) {
+	i := 0
+	for segment := range strings.SplitSeq(query, "&") {
+		for parameter := range strings.SplitSeq(segment, ";") {
+			key, value, _ := strings.Cut(parameter, "=")
+			if key, err := url.QueryUnescape(key); err == nil && key != execaudit.QueryParam {
+				continue
+			}
+			text, err := url.QueryUnescape(value)
+			name, _, _ := strings.Cut(text, "=")
+			switch reason := reserved.Reason(name); {
+			case err != nil:
+				faults = append(faults, fmt.Sprintf("env[%d]: Invalid value: must not contain a malformed percent escape", i))
+			case reason != "":
+				faults = append(faults, fmt.Sprintf("env[%d].name: Forbidden: %s", i, reason))
+			case strings.Contains(segment, ";"):
+				faults = append(faults, fmt.Sprintf("env[%d]: Invalid value: must not contain an unescaped semicolon", i))
+			}
+			i++
+		}
+	}
+	return faults
+}
+
 var namePattern = regexp.MustCompile(`\A(?:` + execaudit.NamePattern + `)\z`)
 
 // acceptable is the KEP's section Validation, read aloud.

@@ -17,6 +17,8 @@ func FuzzDecodeQuery(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query string) {
 		checkAgainstNetURL(t, query)
+		checkValues(t, query, execaudit.Limits{})
+		checkValues(t, query, execaudit.Limits{Entries: 2, Bytes: 5})
 		envs, faults := execaudit.DecodeQuery(query, execaudit.Limits{})
 		if len(envs) > execaudit.MaxEnvEntries || len(envs) > 0 && faults != nil {
 			t.Fatalf("DecodeQuery = %d entries, %v", len(envs), faults)

@@ -47,9 +47,9 @@ func shown(name string) string {
 	return name[:maxShownNameBytes] + "..."
 }
 
-// printable is shown, quoted where the name might break or forge a line.
+// printable is shown, quoted where that might break or forge a line.
 func printable(name string) string {
-	if ValidName(name) {
+	if ValidName(name[:min(len(name), maxShownNameBytes)]) {
 		return shown(name)
 	}
 	return strconv.Quote(shown(name))

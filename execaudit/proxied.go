@@ -12,7 +12,8 @@ import (
 // env, and reports an env parameter that does not decode or that a raw ';' ends or
 // begins, since parsers disagree on what it is (Invalid, under env[i]).
 // More than MaxEnvEntries env parameters are a TooMany fault under env, the last
-// of the list; the rest is not looked at. Work is one pass.
+// of the list; the rest is not looked at. Work is one pass; of each env parameter only the
+// beginning of its name is decoded, so that memory does not grow with rawQuery.
 func ReservedInQuery(rawQuery string, reserved Reserved) error {
 	var faults Faults
 	count := 0
@@ -42,9 +43,13 @@ func ReservedInQuery(rawQuery string, reserved Reserved) error {
 // parameters yields what stands between '&' and ';', and whether a ';' is beside it.
 func parameters(rawQuery string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
-		for segment := range strings.SplitSeq(rawQuery, "&") {
+		for rest, more := rawQuery, true; more; {
+			var segment string
+			segment, rest, more = strings.Cut(rest, "&")
 			disputed := strings.Contains(segment, ";")
-			for parameter := range strings.SplitSeq(segment, ";") {
+			for inside := true; inside; {
+				var parameter string
+				parameter, segment, inside = strings.Cut(segment, ";")
 				if !yield(parameter, disputed) {
 					return
 				}
@@ -54,13 +59,34 @@ func parameters(rawQuery string) iter.Seq2[string, bool] {
 }
 
 func reservedFault(escaped string, i int, reserved Reserved) *Fault {
-	size, detail := measure(escaped)
-	if detail != "" {
+	if _, detail := measure(escaped); detail != "" {
 		return &Fault{Index: i, Kind: FaultInvalid, Detail: detail}
 	}
-	name, _, _ := strings.Cut(unescape(escaped, size), "=")
-	if reason := reserved.Reason(name); reason != "" {
+	if reason := reserved.Reason(leadingName(escaped)); reason != "" {
 		return &Fault{Index: i, Field: "name", Kind: FaultForbidden, Detail: reason}
 	}
 	return nil
+}
+
+// leadingName returns the name that escaped, in which measure found no fault, begins with. Of a longer one it returns
+// as much as no reserved name has and no error repeats, so that what it decodes is bounded, whatever the value is.
+func leadingName(escaped string) string {
+	var name [maxShownNameBytes + 1]byte
+	n := 0
+	for i := 0; i < len(escaped) && n < len(name); i++ {
+		c := escaped[i]
+		switch c {
+		case '%':
+			c = unhex(escaped[i+1])<<4 | unhex(escaped[i+2])
+			i += 2
+		case '+':
+			c = ' '
+		}
+		if c == '=' {
+			break
+		}
+		name[n] = c
+		n++
+	}
+	return string(name[:n])
 }

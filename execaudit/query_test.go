@@ -156,6 +156,55 @@ func TestDecodePartly(t *testing.T) {
 	})
 }
 
+func TestDecodeValues(t *testing.T) {
+	cases := []struct {
+		name   string
+		values url.Values
+		want   []env
+	}{
+		{"nothing", nil, nil},
+		{"other parameters", url.Values{"command": {"env"}, "ENV": {"A=1"}, "environment": {"A=1"}}, nil},
+		{"EXA-32 in order, duplicates kept", url.Values{"env": {"B=1", "A=", "B=3"}, "command": {"sh"}}, []env{envprecedence.NewEntry("B", "1"), envprecedence.NewEntry("A", ""), envprecedence.NewEntry("B", "3")}},
+		{"EXA-32 what looks escaped is literal", url.Values{"env": {"A=%zz;x+y\n=z"}}, []env{envprecedence.NewEntry("A", "%zz;x+y\n=z")}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got, err := execaudit.DecodeValues(c.values, execaudit.Limits{}); !reflect.DeepEqual(got, c.want) || err != nil {
+				t.Errorf("DecodeValues = %q, %v, want %q", environ(got), err, environ(c.want))
+			}
+		})
+	}
+	t.Run("EXA-32 EXA-16 every fault at its place, and no value in it", func(t *testing.T) {
+		got, err := execaudit.DecodeValues(url.Values{"env": {"A=1", "hunter2", "=hunter2", "A=hunter2\x00", "B\xff=\xff"}}, execaudit.Limits{})
+		if got != nil {
+			t.Errorf("DecodeValues returned entries beside faults: %q", environ(got))
+		}
+		wantFaults(
+			t, err,
+			"env[1]: Invalid value: must be NAME=VALUE", "env[2].name: Required value", "env[3].value: Invalid value: must not contain a NUL byte",
+			"env[4].name: Invalid value: must be valid UTF-8", "env[4].value: Invalid value: must be valid UTF-8",
+		)
+	})
+	t.Run("EXA-5 EXA-6 the limits, and at them", func(t *testing.T) {
+		if got, err := execaudit.DecodeValues(url.Values{"env": {"AB=cde", "F=AB"}}, execaudit.Limits{Entries: 2, Bytes: 8}); len(got) != 2 || err != nil {
+			t.Errorf("DecodeValues at its limits = %q, %v", environ(got), err)
+		}
+		_, err := execaudit.DecodeValues(url.Values{"env": {"AB=cde", "F=AB"}}, execaudit.Limits{Entries: 1, Bytes: 4})
+		wantFaults(t, err, "env: Too many: 2: must have at most 1 item", "env: Too long: may not be more than 4 bytes")
+	})
+	t.Run("EXA-32 what net/url left out is not there: a raw query is needed to refuse it", func(t *testing.T) {
+		const query = "env=A%3D1;x&env=B%3D%zz&env=C%3D1"
+		parsed, err := url.ParseQuery(query)
+		got, faults := execaudit.DecodeValues(parsed, execaudit.Limits{})
+		if err == nil || faults != nil || !reflect.DeepEqual(got, []env{envprecedence.NewEntry("C", "1")}) {
+			t.Errorf("DecodeValues = %q, %v, ParseQuery %v", environ(got), faults, err)
+		}
+		if _, faults := execaudit.DecodeQuery(query, execaudit.Limits{}); len(execaudit.FaultsOf(faults)) != 2 {
+			t.Errorf("DecodeQuery = %v, want two faults", faults)
+		}
+	})
+}
+
 func TestJoinFaults(t *testing.T) {
 	fault := func(index int, field, detail string) *execaudit.Fault {
 		return &execaudit.Fault{Index: index, Field: field, Kind: execaudit.FaultRequired, Detail: detail}
@@ -219,6 +268,29 @@ func TestHostileQueriesAreCheap(t *testing.T) {
 				t.Errorf("DecodeQuery allocates %d bytes, want at most 256 KiB", got)
 			}
 		})
+	}
+}
+
+// TestReservedInQueryIsCheap holds the look at names to names: what is allocated must not grow with the values behind them.
+func TestReservedInQueryIsCheap(t *testing.T) {
+	hostile := map[string]string{
+		"256 escaped values of 16 KiB": strings.Repeat("env=A=%41"+strings.Repeat("x", 16<<10)+"&", execaudit.MaxEnvEntries),
+		"a 4 MiB escaped value":        "env=A%3D" + strings.Repeat("%41", 4<<20/3),
+		"a 4 MiB escaped name":         "env=" + strings.Repeat("%4b", 4<<20/3),
+		"a 4 MiB reserved name":        "env=KUBERNETES%5F" + strings.Repeat("%58", 4<<20/3) + "=x",
+		"a 4 MiB key":                  strings.Repeat("e%6ev", 4<<20/5) + "=A=1",
+		"256 malformed 16 KiB keys":    strings.Repeat("%"+strings.Repeat("x", 16<<10)+"=A%3D&", execaudit.MaxEnvEntries),
+		"4 MiB of semicolons":          strings.Repeat(";", 4<<20),
+	}
+	for name, query := range hostile {
+		for _, reserved := range []execaudit.Reserved{execaudit.ReservedList, execaudit.ReservedPrefix} {
+			t.Run(fmt.Sprintf("EXA-25 %s, reserved %d", name, reserved), func(t *testing.T) {
+				got := allocated(func() { _ = execaudit.ReservedInQuery(query, reserved) })
+				if got > 128<<10 {
+					t.Errorf("ReservedInQuery allocates %d bytes for %d of a query, want at most 128 KiB", got, len(query))
+				}
+			})
+		}
 	}
 }
 
