@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,8 +106,8 @@ func TestNodeProxy(t *testing.T) {
 	} {
 		t.Run("EXA-25 a reserved name through nodes/proxy is refused "+path, func(t *testing.T) {
 			before := c.kubelet.count()
-			if code := get(path); code != http.StatusForbidden {
-				t.Errorf("status %d, want 403", code)
+			if code := get(path); code != http.StatusUnprocessableEntity {
+				t.Errorf("status %d, want 422", code)
 			}
 			if c.kubelet.count() != before {
 				t.Error("the kubelet was asked")
@@ -117,7 +118,7 @@ func TestNodeProxy(t *testing.T) {
 		before := c.kubelet.count()
 		get("/exec/default/one/main?command=env&output=1&env=A%3D1")
 		location, _ := c.kubelet.last(t)
-		if c.kubelet.count() != before+1 || location.RawQuery != "command=env&output=1&env=A%3D1" {
+		if c.kubelet.count() != before+1 || !strings.HasPrefix(location.RawQuery, "command=env&output=1&env=A%3D1&env=KUBERNETES_EXEC_AUDIT_ID%3D") {
 			t.Errorf("kubelet was asked %s", location)
 		}
 	})

@@ -66,14 +66,12 @@ func (p *parts) resources(version schema.GroupVersion) map[string]rest.Storage {
 // connections are the subresources that lead to kubelets.
 func (p *parts) connections() map[string]rest.Storage {
 	pods := connect.Pods{Store: p.registry.Pods, Kubelets: p.kubelets}
+	env := execapi.Exec{Gates: p.exec, Reserved: p.options.Reserved, Recorder: p.metrics}
 	return map[string]rest.Storage{
-		"pods/exec": &connect.Exec{
-			Pods: pods, Authorizer: p.authz,
-			Env: execapi.Exec{Gates: p.exec, Reserved: p.options.Reserved, Recorder: p.metrics},
-		},
+		"pods/exec":        &connect.Exec{Pods: pods, Authorizer: p.authz, Env: env},
 		"pods/attach":      &connect.Attach{Pods: pods, Authorizer: p.authz},
 		"pods/portforward": &connect.PortForward{Pods: pods, Authorizer: p.authz},
 		"pods/log":         &connect.Log{Pods: pods},
-		"nodes/proxy":      &connect.NodeProxy{Kubelets: p.kubelets, Reserved: p.options.Reserved},
+		"nodes/proxy":      &connect.NodeProxy{Kubelets: p.kubelets, Env: env},
 	}
 }

@@ -119,7 +119,7 @@ func TestUnreadableProxiedQuery(t *testing.T) {
 			t.Run("EXA-32 EXA-25 refused through nodes/proxy by "+method+": "+query, func(t *testing.T) {
 				before := c.kubelet.count()
 				status := c.answer(t, method, "/api/v1/nodes/n1/proxy/exec/default/one/main", "command=env&output=1&"+query)
-				if status.Code != http.StatusForbidden || c.kubelet.count() != before {
+				if status.Code != http.StatusUnprocessableEntity || c.kubelet.count() != before {
 					t.Errorf("status %d, the kubelet was asked %d times", status.Code, c.kubelet.count()-before)
 				}
 			})

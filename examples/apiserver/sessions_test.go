@@ -19,6 +19,7 @@ import (
 // session is one exec as a client of the API sees it.
 type session struct {
 	pod     string
+	path    string // where the session is asked for; "" is pods/exec of the pod
 	query   string // as it stands in the URL, beside what every session has
 	stdin   io.Reader
 	stdout  io.Writer
@@ -44,6 +45,9 @@ func (c *cluster) exec(t testing.TB, config *rest.Config, s session, command ...
 }
 
 func (c *cluster) execURL(s session, command ...string) string {
+	if s.path != "" {
+		return c.URL() + s.path + "?" + url.Values{"output": {"1"}, "command": command}.Encode() + s.query
+	}
 	q := url.Values{"stdout": {"true"}, "command": command}
 	if s.stdin != nil {
 		q.Set("stdin", "true")
@@ -64,6 +68,9 @@ func executor(t testing.TB, config *rest.Config, s session, location string) rem
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return headers{next, s.header} })
 	if s.spdy {
 		return must(remotecommand.NewSPDYExecutor(config, "POST", must(url.Parse(location))(t)))(t)
+	}
+	if s.path != "" { // the kubelet itself answers, with the protocols that it has
+		return must(remotecommand.NewWebSocketExecutorForProtocols(config, "GET", location, "v4.channel.k8s.io"))(t)
 	}
 	return must(remotecommand.NewWebSocketExecutor(config, "GET", location))(t)
 }

@@ -64,7 +64,7 @@ func (s *Stage) spoofThroughNode(ctx context.Context, spoof string) error {
 		return err
 	}
 	s.say("> HTTP %s", resp.Status)
-	refused := resp.StatusCode == http.StatusForbidden && strings.Contains(string(body), "reserved")
+	refused := resp.StatusCode == http.StatusUnprocessableEntity && strings.Contains(string(body), "reserved")
 	return s.check(refused, "the API server refuses the forged ID on this path too")
 }
 

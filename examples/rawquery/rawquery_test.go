@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -38,6 +39,23 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestCheckIsCheap(t *testing.T) {
+	for name, query := range map[string]string{
+		"a 4 MiB escaped value": "command=" + strings.Repeat("%41", 4<<20/3),
+		"a 4 MiB escaped key":   strings.Repeat("e%6ev", 4<<20/5) + "=;",
+	} {
+		t.Run("EXA-32 what is refused or passed is not decoded: "+name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_ = rawquery.Check(query)
+			runtime.ReadMemStats(&after)
+			if got := after.TotalAlloc - before.TotalAlloc; got > 64<<10 {
+				t.Errorf("Check allocates %d bytes for %d of a query, want at most 64 KiB", got, len(query))
+			}
+		})
+	}
 }
 
 func TestKeep(t *testing.T) {

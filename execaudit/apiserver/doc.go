@@ -7,6 +7,6 @@
 //	location, result, err := exec.Inject(kubeletURL, envs, auditID)
 //
 // Errors are execaudit.Faults; ErrorList turns them into what apimachinery's answers are
-// made of. WithAuditIDCheck goes in front of the audit filter, WithProxyCheck in front of
-// nodes/proxy.
+// made of. WithAuditIDCheck goes in front of the audit filter. InjectProxied is all three
+// calls for nodes/proxy.
 package apiserver

@@ -16,7 +16,8 @@ const maxInjectedIDBytes = 1024
 // Inject returns the URL to send to the kubelet: u with the entries of envs
 // and, with both gates on, env=KUBERNETES_EXEC_AUDIT_ID=<id> after them, so
 // that the last entry, which wins, is the API server's. Every parameter that u
-// has stays untouched and in place. u is not changed.
+// has stays untouched and in place, but that a raw '#' is escaped: parsed once more, as proxies
+// do, the URL would lose at it all that follows. u is not changed.
 //
 // auditID is the ID of the request's audit context, "" when there is none. An
 // empty one becomes execaudit.PlaceholderAuditID, and so does one that no
@@ -63,6 +64,7 @@ func carriable(auditID string) bool {
 }
 
 func join(rawQuery, more string) string {
+	rawQuery = strings.ReplaceAll(rawQuery, "#", "%23")
 	if rawQuery == "" || more == "" {
 		return rawQuery + more
 	}

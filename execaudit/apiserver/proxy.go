@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -9,54 +10,61 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// CheckProxied returns execaudit.Faults, those of a request that the API server is asked to
-// proxy through nodes/NAME/proxy to the kubelet's exec endpoint, where
-// validation of PodExecOptions would not see it: every env parameter that
-// carries a reserved name, and every one that cannot be read. It returns nil
-// for all other URLs.
+// ErrProxiedBody is returned by InjectProxied for a request with a body: a kubelet may read a form in it as parameters
+// of the exec (http.Request.FormValue does), where nobody validates them.
+var ErrProxiedBody = errors.New("an exec through nodes/proxy must not have a body")
+
+// InjectProxied is Decode, Validate and Inject for a request that a connector proxies through nodes/NAME/proxy, which
+// may be an exec that no PodExecOptions describe. r is the request as the client sent it. location is where it goes:
+// the kubelet's address and, as Path, what follows proxy/, decoded once; its RawQuery is ignored.
 //
-// A proxied path that is not clean, or still holds a percent escape once
-// decoded, counts as exec, because the kubelet behind may read it so. The gates do not
-// matter: a kubelet may have its gate on when the API server's is off.
+// It returns location with the query to send. For an exec that is r's own, every parameter untouched and in place, and
+// with both gates on env=KUBERNETES_EXEC_AUDIT_ID=<id> after them, by the rules of Inject, whose result is returned and
+// recorded. For every other path it is r's own and nothing more, the result is "" and nothing is recorded. Neither r
+// nor location is changed. A proxy that takes the query from the request, as apimachinery's UpgradeAwareHandler does
+// where it does not upgrade, needs it there too.
+//
+// A path counts as exec when its first element is exec, whatever the method, and also when it is not clean or still
+// holds a percent escape, because the kubelet behind may read it so.
+//
+// For an exec the error is ErrProxiedBody where r has a body, or execaudit.Faults: with the gate ExecEnvVar on every
+// fault that Decode and Validate find in r's query; and with any gates, since a kubelet's may be on when the API
+// server's is off, those of execaudit.ReservedInQuery. Nothing is recorded then.
+//
+// /run and /attach of a kubelet carry no environment (KEP-6035, Scope), so they carry no audit ID either.
 //
 // Source: beyond KEP-6035, which leaves nodes/proxy open.
-func CheckProxied(u *url.URL, reserved execaudit.Reserved) error {
-	if !proxiesExec(u.Path) {
-		return nil
+func (e Exec) InjectProxied(r *http.Request, location *url.URL, auditID string) (*url.URL, Result, error) {
+	proxied := *location
+	proxied.RawQuery = r.URL.RawQuery
+	if !mayServeExec(location.Path) {
+		return &proxied, "", nil
 	}
-	return execaudit.ReservedInQuery(u.RawQuery, reserved)
-}
-
-// WithProxyCheck returns a handler that hands every request to next, but for
-// those in which CheckProxied finds faults: these it hands to refuse, which
-// answers them, usually with a Status of code 403.
-func WithProxyCheck(next http.Handler, reserved execaudit.Reserved,
-	refuse func(http.ResponseWriter, *http.Request, error),
-) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := CheckProxied(r.URL, reserved); err != nil {
-			refuse(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// proxiesExec wants the decoded path, which is what the API server routes by.
-func proxiesExec(decoded string) bool {
-	_, node, found := strings.Cut(decoded, "/nodes/")
-	if !found {
-		return false
+	if r.ContentLength != 0 {
+		return nil, "", ErrProxiedBody
 	}
-	_, subresource, _ := strings.Cut(node, "/")
-	proxied, found := strings.CutPrefix(subresource, "proxy/")
-	return found && mayServeExec(proxied)
+	if err := e.checkProxied(r.URL.RawQuery); err != nil {
+		return nil, "", err
+	}
+	return e.Inject(&proxied, nil, auditID)
 }
 
-// mayServeExec wants what follows proxy/.
+func (e Exec) checkProxied(rawQuery string) error {
+	envs, err := e.Decode(rawQuery)
+	if err != nil {
+		return err
+	}
+	if _, err := e.Validate(envs); err != nil {
+		return err
+	}
+	return execaudit.ReservedInQuery(rawQuery, e.Reserved)
+}
+
+// mayServeExec wants what follows proxy/, decoded, with or without a slash in front.
 func mayServeExec(proxied string) bool {
-	clean := path.Clean("/" + proxied)
+	proxied = "/" + strings.TrimPrefix(proxied, "/")
+	clean := path.Clean(proxied)
 	return strings.Contains(proxied, "%") ||
-		clean != "/"+strings.TrimSuffix(proxied, "/") ||
+		clean != proxied && clean != strings.TrimSuffix(proxied, "/") ||
 		clean == "/exec" || strings.HasPrefix(clean, "/exec/")
 }

@@ -60,7 +60,7 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 	}
 	envs, err := e.environment(ctx, o)
 	if execaudit.FaultsOf(err) != nil {
-		return nil, apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodExecOptions").GroupKind(), name, execapi.ErrorList(err, nil))
+		return nil, invalidExec(name, err)
 	}
 	if err != nil {
 		return nil, err
@@ -74,6 +74,11 @@ func (e *Exec) Connect(ctx context.Context, name string, options runtime.Object,
 		return nil, apierrors.NewInternalError(err)
 	}
 	return session{e.Pods.Kubelets, location, streams{o.Stdin, o.Stdout, o.Stderr, o.TTY}, responder}, nil
+}
+
+// invalidExec is the answer to an exec with an environment that breaks the rules; err has execaudit.Faults.
+func invalidExec(name string, err error) error {
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodExecOptions").GroupKind(), name, execapi.ErrorList(err, nil))
 }
 
 // environment returns the entries to send, or execaudit.Faults, every one at once. The faults of a request that cannot

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,13 +17,13 @@ import (
 	execapi "github.com/lanyard-dev/lanyard/execaudit/apiserver"
 )
 
-// NodeProxy is nodes/proxy: any request to a kubelet. A request to its exec endpoint that carries a reserved name is
-// refused, because validation of PodExecOptions does not see it.
+// NodeProxy is nodes/proxy: any request to a kubelet. One to its exec endpoint is treated as one through pods/exec is,
+// because the kubelet starts the same process for it.
 type NodeProxy struct {
 	// Kubelets reaches the node.
 	Kubelets *Kubelets
-	// Reserved says which names are refused.
-	Reserved execaudit.Reserved
+	// Env validates, injects and counts.
+	Env execapi.Exec
 }
 
 var _ rest.Connecter = (*NodeProxy)(nil)
@@ -57,9 +58,36 @@ func (n *NodeProxy) Connect(ctx context.Context, name string, options runtime.Ob
 		return nil, err
 	}
 	location.Path = "/" + strings.TrimPrefix(o.Path, "/")
-	handler := utilproxy.NewUpgradeAwareHandler(location, n.Kubelets.transport, true, false, utilproxy.NewErrorResponder(responder))
-	refuse := func(_ http.ResponseWriter, _ *http.Request, err error) {
-		responder.Error(apierrors.NewForbidden(corev1.Resource("nodes/proxy"), name, err))
+	return proxied{n, name, location, auditID(ctx), responder}, nil
+}
+
+// proxied is one request on its way to a kubelet.
+type proxied struct {
+	*NodeProxy
+	node      string
+	location  *url.URL // without a query
+	auditID   string
+	responder rest.Responder
+}
+
+// ServeHTTP implements http.Handler. The query goes into the location for what upgrades, as every exec does, and into
+// the request for what does not: UpgradeAwareHandler takes it from there.
+func (p proxied) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	location, _, err := p.Env.InjectProxied(r, p.location, p.auditID)
+	if err != nil {
+		p.responder.Error(p.refusal(err))
+		return
 	}
-	return execapi.WithProxyCheck(handler, n.Reserved, refuse), nil
+	asked, sent := *r.URL, r.WithContext(r.Context())
+	asked.RawQuery = location.RawQuery
+	sent.URL = &asked
+	utilproxy.NewUpgradeAwareHandler(location, p.Kubelets.transport, true, false, utilproxy.NewErrorResponder(p.responder)).ServeHTTP(w, sent)
+}
+
+// refusal is the answer that pods/exec gives.
+func (p proxied) refusal(err error) error {
+	if execaudit.FaultsOf(err) == nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return invalidExec(p.node, err)
 }

@@ -47,8 +47,7 @@ func reads[T any](read func(*query, *T)) func(url.Values, any) error {
 func execWithEnv(q *query, o *PodExecOptions) {
 	o.Stdin, o.Stdout, o.Stderr, o.TTY = q.flag("stdin"), q.flag("stdout"), q.flag("stderr"), q.flag("tty")
 	o.Container, o.Command = q.text("container"), q.values["command"]
-	only := url.Values{execaudit.QueryParam: q.values[execaudit.QueryParam]}
-	o.Env, o.faults = execaudit.DecodeQuery(only.Encode(), execaudit.Limits{})
+	o.Env, o.faults = execaudit.DecodeValues(q.values, execaudit.Limits{})
 }
 
 func exec(q *query, o *corev1.PodExecOptions) {
