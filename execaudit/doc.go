@@ -6,7 +6,7 @@
 // in JSON and on a command line, the gates and the reserved names. It reads no
 // clock, no file and no environment. What touches the world lives one directory down:
 //
-//   - apiserver: validate, inject into the kubelet URL, guard proxied paths
+//   - apiserver: validate, inject into the kubelet URL, through nodes/proxy too
 //   - kubelet: read from the URL, refuse forgeries, resolve
 //   - criwire: field 7 of the CRI's ExecRequest, before cri-api has it
 //   - streaming: from the CRI's Exec call to the stream
