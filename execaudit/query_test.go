@@ -271,7 +271,7 @@ func TestHostileQueriesAreCheap(t *testing.T) {
 	}
 }
 
-// TestReservedInQueryIsCheap holds the look at names to names: what is allocated must not grow with the values behind them.
+// TestReservedInQueryIsCheap holds the look at names to names: what is allocated must not grow with the values.
 func TestReservedInQueryIsCheap(t *testing.T) {
 	hostile := map[string]string{
 		"256 escaped values of 16 KiB": strings.Repeat("env=A=%41"+strings.Repeat("x", 16<<10)+"&", execaudit.MaxEnvEntries),
