@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/kubelet"
@@ -81,6 +82,56 @@ func TestSilentDegradation(t *testing.T) {
 			c.FeatureGates["ExecEnvVar"] = true
 		}}}})
 		reported(t, c.alice, "exec", strict, "--", testimage.Program)
+	})
+}
+
+// TestRuntimeHandlers has a node whose runtime injects for its default handler alone: the kubelet asks about the pod's.
+func TestRuntimeHandlers(t *testing.T) {
+	const plain, other = "plain", "other"
+	withClass := func(name, class string) *corev1.Pod {
+		p := pod(name, plain)
+		p.Spec.RuntimeClassName = &class
+		return p
+	}
+	start := func(t *testing.T, require bool) *cluster {
+		t.Helper()
+		c := own(t, stack.Options{ExecGates: true, Nodes: []stack.Node{{Name: plain, Runtime: stack.MixLanyard, Configure: func(c *kubelet.Config) {
+			c.RequireExecEnvSupport = require
+			c.RuntimeClasses = map[string]string{"legacy": stack.OldHandler}
+		}}}})
+		if _, err := c.run(t.Context(), withClass(other, "legacy")); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	injected := func(t *testing.T, c *cluster, pod string, want int) {
+		t.Helper()
+		if got := values(reported(t, c.alice, "exec", pod, "--", testimage.Program), execaudit.AuditIDName); len(got) != want {
+			t.Errorf("%s in %s = %q, want %d", execaudit.AuditIDName, pod, got, want)
+		}
+	}
+	t.Run("EXA-20 EXA-36 a session of the handler without support is counted, the other injects", func(t *testing.T) {
+		c := start(t, false)
+		injected(t, c, plain, 1)
+		injected(t, c, other, 0)
+		if got := metric(t, kubeletMetrics(t, c, plain), negotiate.UnsupportedMetric); got != 1 {
+			t.Errorf("%s = %v, want the one session of the other handler", negotiate.UnsupportedMetric, got)
+		}
+		if said := events(t, c, other, negotiate.EventReason); len(said) != 1 {
+			t.Errorf("events = %q, want one", said)
+		}
+		p, err := c.run(t.Context(), withClass("unknown", "kata"))
+		if err != nil || p.Status.Phase != corev1.PodFailed || p.Status.Reason != "RuntimeClassNotFound" {
+			t.Errorf("a pod of a class that the kubelet does not know is %v, %v", p, err)
+		}
+	})
+	t.Run("EXA-30 EXA-36 with --require-exec-env-support the handler without support refuses, the other does not", func(t *testing.T) {
+		c := start(t, true)
+		injected(t, c, plain, 1)
+		got := kubectl(t, c.alice, "exec", other, "--", testimage.Program)
+		if got.code == 0 || !strings.Contains(got.err, "does not support exec environment variables") {
+			t.Errorf("exit %d, %s%s, want a refusal that says why", got.code, got.out, got.err)
+		}
 	})
 }
 

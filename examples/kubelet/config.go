@@ -51,6 +51,9 @@ type Config struct {
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 	// RequireExecEnvSupport refuses an exec that carries an environment to a runtime that would lose it.
 	RequireExecEnvSupport bool `json:"requireExecEnvSupport,omitempty"`
+	// RuntimeClasses are the runtime handlers of the cluster's RuntimeClasses by name, since the reference API server has
+	// no such objects. A pod of another class is rejected.
+	RuntimeClasses map[string]string `json:"runtimeClasses,omitempty"`
 	// TrustedExecUsers and TrustedExecGroups may send reserved environment names: the API server's client identity.
 	TrustedExecUsers  []string `json:"trustedExecUsers,omitempty"`
 	TrustedExecGroups []string `json:"trustedExecGroups,omitempty"`

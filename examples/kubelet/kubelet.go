@@ -114,9 +114,9 @@ func (k *Kubelet) assemble(client *kubernetes.Clientset, gate featuregate.Mutabl
 	k.pods = pods.New(pods.Options{
 		Node: k.config.NodeName, Root: k.config.RootDirectory, Client: client,
 		Runtime: k.runtime.runtime, Images: k.runtime.images,
-		Puller: k.images,
-		Admit:  admitter{groups, k.node.supportsGroupsPolicy},
-		Events: recorder, Recorder: meters, Log: k.log,
+		Puller:  k.images,
+		Admit:   admitter{groups, k.node.supportsGroupsPolicy, k.config.RuntimeClasses},
+		Classes: k.config.RuntimeClasses, Events: recorder, Recorder: meters, Log: k.log,
 		Relist: k.config.SyncFrequency.Duration, Backoff: k.config.RestartBackoff.Duration,
 	})
 	handler, err := k.guarded(client, gate, k.api(gate, meters))

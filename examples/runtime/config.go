@@ -29,6 +29,8 @@ type Config struct {
 	Limits image.Limits
 	// PlayOld makes it a runtime without ExecRequest.envs: it does not report the feature and ignores the field.
 	PlayOld bool
+	// OldHandler is a runtime handler, beside the default one, whose containers get no ExecRequest.envs; empty is none.
+	OldHandler string
 	// Logger gets what no caller hears, never an environment value; nil is silence.
 	Logger *slog.Logger
 

@@ -27,10 +27,11 @@ type call struct {
 // exec prepares an exec session and returns the URL at which it starts. The environment of the request travels there
 // inside of the container ID. What no process could be given is refused here, where the kubelet sees why.
 func (s *Server) exec(req *runtimeapi.ExecRequest) (*runtimeapi.ExecResponse, error) {
-	if _, err := s.running(req.GetContainerId()); err != nil {
+	c, err := s.running(req.GetContainerId())
+	if err != nil {
 		return nil, err
 	}
-	if s.config.PlayOld {
+	if !s.injects(s.handlerOf(c)) {
 		req = knownFields(req)
 	}
 	packed, err := streaming.Pack(req)

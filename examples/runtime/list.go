@@ -43,8 +43,8 @@ func (b *sandbox) status() *runtimeapi.PodSandboxStatus {
 	st := &runtimeapi.PodSandboxStatus{
 		Id: b.record.ID, Metadata: b.config.GetMetadata(), CreatedAt: b.record.Created.UnixNano(),
 		Labels: b.config.GetLabels(), Annotations: b.config.GetAnnotations(),
-		Network: &runtimeapi.PodSandboxNetworkStatus{},
-		Linux:   &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{Options: b.options()}},
+		Network: &runtimeapi.PodSandboxNetworkStatus{}, RuntimeHandler: b.record.Handler,
+		Linux: &runtimeapi.LinuxPodSandboxStatus{Namespaces: &runtimeapi.Namespace{Options: b.options()}},
 	}
 	if b.record.Stopped {
 		st.State = runtimeapi.PodSandboxState_SANDBOX_NOTREADY

@@ -56,7 +56,7 @@ var sandboxRules = []map[string]rule{
 	keep("config.metadata.name", "config.metadata.uid", "config.metadata.namespace", "config.metadata.attempt",
 		"config.hostname", "config.log_directory", "config.dns_config.servers", "config.dns_config.searches", "config.dns_config.options",
 		"config.labels", "config.annotations", "config.linux.cgroup_parent", "config.linux.sysctls", "config.linux.security_context.privileged"),
-	refuse("there are no runtime handlers", "runtime_handler"),
+	keep("runtime_handler"),
 	judge(noHostPorts, unmappedPort, "config.port_mappings[]"),
 	refuse(noWindows, "config.windows"),
 	judge("a pod has a network and IPC of its own, or the node's", modes(runtimeapi.NamespaceMode_POD, runtimeapi.NamespaceMode_NODE),

@@ -39,17 +39,19 @@ type sandboxRecord struct {
 	Created time.Time        `json:"created"`
 	Config  json.RawMessage  `json:"config"` // a PodSandboxConfig
 	Stopped bool             `json:"stopped"`
-	Pause   *monitor.Started `json:"pause,omitempty"` // init of the pod's PID namespace, if it has one
+	Handler string           `json:"handler,omitempty"` // the runtime handler
+	Pause   *monitor.Started `json:"pause,omitempty"`   // init of the pod's PID namespace, if it has one
 }
 
 // RunPodSandbox makes a pod's namespaces: a network of its own with a loopback only, or the host's; IPC, hostname and
 // PIDs as asked.
 func (s *Server) RunPodSandbox(_ context.Context, req *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
-	if err := checkSandbox(req); err != nil {
+	if err := errors.Join(checkSandbox(req), s.checkHandler(req.GetRuntimeHandler())); err != nil {
 		return nil, err
 	}
 	id := newID()
 	b := &sandbox{dir: s.path("sandboxes", id), config: req.GetConfig()}
+	b.record.Handler = req.GetRuntimeHandler()
 	if err := s.makeSandbox(b, id); err != nil {
 		return nil, errors.Join(err, b.destroy())
 	}
@@ -80,7 +82,7 @@ func (s *Server) makeSandbox(b *sandbox, id string) error {
 	if err := namespace.Pin(b.dir, b.config.GetHostname(), b.kinds()...); err != nil {
 		return err
 	}
-	b.record = sandboxRecord{ID: id, Created: time.Now(), Config: config}
+	b.record = sandboxRecord{ID: id, Created: time.Now(), Config: config, Handler: b.record.Handler}
 	if b.options().GetPid() == runtimeapi.NamespaceMode_POD {
 		if b.record.Pause, err = startPause(s.config.Monitor); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (s *Server) Version(context.Context, *runtimeapi.VersionRequest) (*runtimea
 }
 
 // Status reports that the runtime is ready, that pods have a network without anybody's help, and which features it has:
-// supplemental groups policies always, exec environments unless it plays an old runtime.
+// supplemental groups policies always, exec environments for the handlers that do not play an old runtime.
 func (s *Server) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
 	resp := &runtimeapi.StatusResponse{
 		Status: &runtimeapi.RuntimeStatus{Conditions: []*runtimeapi.RuntimeCondition{
@@ -29,10 +29,10 @@ func (s *Server) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi
 			{Type: runtimeapi.NetworkReady, Status: true},
 		}},
 		Features:        cri.Features(),
-		RuntimeHandlers: []*runtimeapi.RuntimeHandler{{Name: "", Features: &runtimeapi.RuntimeHandlerFeatures{}}},
+		RuntimeHandlers: s.handlers(),
 	}
 	if !s.config.PlayOld {
-		negotiate.Announce(resp, func(string) bool { return true })
+		negotiate.Announce(resp, s.injects)
 	}
 	return resp, nil
 }

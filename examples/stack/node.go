@@ -28,8 +28,12 @@ type RuntimeKind string
 const (
 	Lanyard    RuntimeKind = ""           // the reference runtime
 	OldLanyard RuntimeKind = "old"        // the reference runtime, playing one without ExecRequest.envs
+	MixLanyard RuntimeKind = "mix"        // the reference runtime, with a second runtime handler that plays one, OldHandler
 	Containerd RuntimeKind = "containerd" // a real containerd
 )
+
+// OldHandler is the second runtime handler of MixLanyard.
+const OldHandler = "old"
 
 // Node says what one node is like.
 type Node struct {
@@ -77,8 +81,11 @@ func (r *runningNode) startRuntime(ctx context.Context, pause imageFunc) error {
 	}
 	r.socket = filepath.Join(r.dir, "runtime.sock")
 	args := []string{"-root", filepath.Join(r.dir, "runtime"), "-socket", r.socket, "-node", r.Name}
-	if r.Runtime == OldLanyard {
+	switch r.Runtime {
+	case OldLanyard:
 		args = append(args, "-play-old")
+	case MixLanyard:
+		args = append(args, "-old-handler", OldHandler)
 	}
 	r.runtime = process.New(process.Options{
 		Name: "runtime of " + r.Name, Path: program, Args: args,

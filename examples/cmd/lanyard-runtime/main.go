@@ -38,6 +38,7 @@ func run(args []string) error {
 	flags.StringVar(&c.Runc, "runc", "", "`path` of the low-level runtime (default: as built by make parts)")
 	flags.StringVar(&c.Monitor, "monitor", "", "`path` of lanyard-monitor (default: as built by make parts)")
 	flags.StringVar(&c.Node, "node", "", "`name` of this machine in the exec journal (default: the host name)")
+	flags.StringVar(&c.OldHandler, "old-handler", "", "`name` of a second runtime handler, which behaves like one without ExecRequest.envs")
 	flags.BoolVar(&c.PlayOld, "play-old", false, "behave like a runtime without ExecRequest.envs")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -29,7 +29,7 @@ func podRows() []Row {
 		limited("priority", "pods have no order among each other; 0 is the API's default", "0"),
 		refused("dnsConfig", "containers get the node's resolv.conf"),
 		refused("readinessGates", "a pod is ready when its containers run"),
-		refused("runtimeClassName", "there are no runtime classes"),
+		honoured("runtimeClassName", "the runtime handler that the kubelet's configuration has for it"),
 		ignored("enableServiceLinks", "the node knows no Services whose variables it could set; true is the API's default"),
 		ignored("preemptionPolicy", "the scheduler's"),
 		refused("overhead", "nothing is accounted"),

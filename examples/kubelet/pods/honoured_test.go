@@ -15,7 +15,8 @@ import (
 
 // elsewhere are the honoured fields that the requests to the runtime do not show, and what shows them.
 var elsewhere = map[string]string{
-	"nodeName": "the informer's selector in New",
+	"nodeName":         "the informer's selector in New",
+	"runtimeClassName": "runtime_handler of the request, which ensureSandbox makes",
 }
 
 // TestHonoured changes each honoured field of a pod in turn: the requests to the runtime change with it.

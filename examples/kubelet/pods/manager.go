@@ -19,7 +19,7 @@ import (
 // loopback is the address of every pod and node: the stack never leaves the machine.
 const loopback = "127.0.0.1"
 
-// Options is what a Manager works with. Every field but the last four is needed.
+// Options is what a Manager works with. Every field but the last five is needed.
 type Options struct {
 	Node    string
 	Root    string // directory of logs and volumes
@@ -29,6 +29,8 @@ type Options struct {
 	Puller  Puller
 	Admit   Admitter
 	Events  record.EventRecorder
+	// Classes are the runtime handlers by RuntimeClass; nil means there are none.
+	Classes map[string]string
 	// Recorder is told of rejections; nil means nobody is.
 	Recorder Recorder
 	// Log takes what went wrong; nil drops it.
@@ -42,6 +44,14 @@ type Options struct {
 
 // MaxBackoff is the longest wait between two restarts.
 const MaxBackoff = 5 * time.Minute
+
+// Handler returns the pod's runtime handler: that of its RuntimeClass, "" without one.
+func (o Options) Handler(pod *corev1.Pod) string {
+	if class := pod.Spec.RuntimeClassName; class != nil {
+		return o.Classes[*class]
+	}
+	return ""
+}
 
 // Admission is the kubelet's word on a pod.
 type Admission struct {

@@ -85,7 +85,7 @@ func (w *worker) ensureSandbox(ctx context.Context, pod *corev1.Pod, f found) (*
 	if err != nil {
 		return nil, err
 	}
-	made, err := w.m.Runtime.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config})
+	made, err := w.m.Runtime.RunPodSandbox(ctx, &runtimeapi.RunPodSandboxRequest{Config: config, RuntimeHandler: w.m.Handler(pod)})
 	if err != nil {
 		return nil, err
 	}

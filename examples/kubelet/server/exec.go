@@ -72,7 +72,7 @@ func (s *Server) environment(r *http.Request, pod *corev1.Pod) ([]envprecedence.
 	if len(envs) == 0 {
 		return nil, nil
 	}
-	supported, err := s.supportsEnvs(r.Context())
+	supported, err := s.supportsEnvs(r.Context(), pod)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +80,14 @@ func (s *Server) environment(r *http.Request, pod *corev1.Pod) ([]envprecedence.
 	return envs, s.Policy.Admit(r.Context(), supported, envs, session)
 }
 
-// supportsEnvs asks the runtime each time: it may have been replaced since the
+// supportsEnvs asks the runtime about the pod's runtime handler, each time: it may have been replaced since the
 // last session, and the answer costs less than a wrong one.
-func (s *Server) supportsEnvs(ctx context.Context) (bool, error) {
+func (s *Server) supportsEnvs(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	status, err := s.Runtime.Status(ctx, &runtimeapi.StatusRequest{})
 	if err != nil {
 		return false, err
 	}
-	return negotiate.Supported(status, ""), nil
+	return negotiate.Supported(status, s.Pods.Handler(pod)), nil
 }
 
 func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
