@@ -19,7 +19,7 @@ func TestContainerd(t *testing.T) {
 			}
 		}
 	})
-	t.Run("CON-7 CON-4 envs are unsupported, and the report says so", func(t *testing.T) {
+	t.Run("CON-7 CON-9 CON-4 envs are unsupported, and the report says so", func(t *testing.T) {
 		for _, r := range append(of(report, "envs/"), of(report, "envs-bytes/")...) {
 			if r.Outcome != suite.OutcomeUnsupported {
 				t.Errorf("%s: %s, want unsupported", r.Case, r.Outcome)
