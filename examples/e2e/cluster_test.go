@@ -30,16 +30,17 @@ import (
 // needed are the programs that a stack is made of.
 var needed = []string{
 	"runc", "lanyard-runtime", "lanyard-monitor", "lanyard-reporter", "lanyard-kubelet", "lanyard-apiserver",
-	"kubectl", "kubectl-exec_env", "containerd", "containerd-shim-runc-v2", "ctr",
+	"kubectl", "kubectl-exec_env", "containerd", "containerd-shim-runc-v2", "ctr", "containerd-envs",
 }
 
 // The nodes of the shared cluster.
 const (
-	ours       = "ours"       // gates on, the reference runtime
-	old        = "old"        // gates on, a runtime without ExecRequest.envs
-	containerd = "containerd" // gates on, a real containerd
-	gateOff    = "gate-off"   // a kubelet that ignores env
-	strict     = "strict"     // an old runtime, and --require-exec-env-support
+	ours           = "ours"            // gates on, the reference runtime
+	old            = "old"             // gates on, a runtime without ExecRequest.envs
+	containerd     = "containerd"      // gates on, a real containerd
+	containerdEnvs = "containerd-envs" // gates on, a real containerd with our modules
+	gateOff        = "gate-off"        // a kubelet that ignores env
+	strict         = "strict"          // an old runtime, and --require-exec-env-support
 )
 
 // cluster is a stack with a pod on each node, named after it.
@@ -96,6 +97,7 @@ func startShared(dir string) (*cluster, error) {
 			{Name: ours},
 			{Name: old, Runtime: stack.OldLanyard},
 			{Name: containerd, Runtime: stack.Containerd},
+			{Name: containerdEnvs, Runtime: stack.ContainerdEnvs},
 			{Name: gateOff, Configure: func(c *kubelet.Config) { delete(c.FeatureGates, "ExecEnvVar") }},
 			{Name: strict, Runtime: stack.OldLanyard, Configure: func(c *kubelet.Config) { c.RequireExecEnvSupport = true }},
 		},
@@ -105,7 +107,7 @@ func startShared(dir string) (*cluster, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	for _, node := range []string{ours, old, containerd, gateOff, strict} {
+	for _, node := range []string{ours, old, containerd, containerdEnvs, gateOff, strict} {
 		if _, err := c.run(ctx, pod(node, node)); err != nil {
 			return c, err
 		}

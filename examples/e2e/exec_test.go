@@ -9,22 +9,28 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
-// TestExecSessionIdentity is the end-to-end list of KEP-6035, by its names.
+// TestExecSessionIdentity is the end-to-end list of KEP-6035, by its names, on the reference runtime and on a real one.
 func TestExecSessionIdentity(t *testing.T) {
 	c := common(t)
+	t.Run("the reference runtime", func(t *testing.T) { sessionIdentity(t, c, ours) })
+	t.Run("EXA-37 containerd with our modules", func(t *testing.T) { sessionIdentity(t, c, containerdEnvs) })
+}
+
+func sessionIdentity(t *testing.T, c *cluster, pod string) {
+	t.Helper()
 	t.Run("EXA-10 EXA-15 EXA-19 STK-7 audit ID propagation", func(t *testing.T) {
 		// Stock kubectl knows nothing of PodExecOptions.Env: the ID travels without it.
-		id := value(t, reported(t, c.alice, "exec", ours, "--", testimage.Program), execaudit.AuditIDName)
+		id := value(t, reported(t, c.alice, "exec", pod, "--", testimage.Program), execaudit.AuditIDName)
 		events := audited(t, c, id)
 		if len(events) == 0 {
 			t.Fatalf("the process has %s=%q, which no audit event has", execaudit.AuditIDName, id)
 		}
-		if e := events[0]; e.User.Username != "alice" || e.ObjectRef.Name != ours || e.ObjectRef.Subresource != "exec" {
-			t.Errorf("audit event is of %s on %s/%s, want alice on %s/exec", e.User.Username, e.ObjectRef.Name, e.ObjectRef.Subresource, ours)
+		if e := events[0]; e.User.Username != "alice" || e.ObjectRef.Name != pod || e.ObjectRef.Subresource != "exec" {
+			t.Errorf("audit event is of %s on %s/%s, want alice on %s/exec", e.User.Username, e.ObjectRef.Name, e.ObjectRef.Subresource, pod)
 		}
 	})
 	t.Run("EXA-14 EXA-24 STK-7 user-provided env injection", func(t *testing.T) {
-		r := reported(t, c.alice, "exec-env", "--env", "LOG_LEVEL=debug", "--env", "LIST=a=b, c", ours, "--", testimage.Program)
+		r := reported(t, c.alice, "exec-env", "--env", "LOG_LEVEL=debug", "--env", "LIST=a=b, c", pod, "--", testimage.Program)
 		if got := value(t, r, "LOG_LEVEL"); got != "debug" {
 			t.Errorf("LOG_LEVEL = %q, want the caller's debug over the container's info", got)
 		}
@@ -37,11 +43,11 @@ func TestExecSessionIdentity(t *testing.T) {
 	})
 	t.Run("EXA-23 STK-7 concurrent sessions produce distinct audit IDs", func(t *testing.T) {
 		alice, bob := newCaller(t, c.alice), newCaller(t, c.bob)
-		first, err := alice.hold(t.Context(), ours)
+		first, err := alice.hold(t.Context(), pod)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := bob.hold(t.Context(), ours)
+		second, err := bob.hold(t.Context(), pod)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +70,7 @@ func TestExecSessionIdentity(t *testing.T) {
 		}
 	})
 	t.Run("EXA-7 EXA-25 STK-7 spoofing prevention", func(t *testing.T) {
-		got := kubectl(t, c.alice, "exec-env", "--env", execaudit.AuditIDName+"=fake", ours, "--", testimage.Program)
+		got := kubectl(t, c.alice, "exec-env", "--env", execaudit.AuditIDName+"=fake", pod, "--", testimage.Program)
 		if got.code == 0 || !strings.Contains(got.err, execaudit.AuditIDName+" is reserved by the API server") {
 			t.Errorf("exit %d, %s%s, want a refusal that says who reserves the name", got.code, got.out, got.err)
 		}

@@ -26,10 +26,11 @@ type RuntimeKind string
 
 // The runtimes that a node can have.
 const (
-	Lanyard    RuntimeKind = ""           // the reference runtime
-	OldLanyard RuntimeKind = "old"        // the reference runtime, playing one without ExecRequest.envs
-	MixLanyard RuntimeKind = "mix"        // the reference runtime, with a second runtime handler that plays one, OldHandler
-	Containerd RuntimeKind = "containerd" // a real containerd
+	Lanyard        RuntimeKind = ""                // the reference runtime
+	OldLanyard     RuntimeKind = "old"             // the reference runtime, playing one without ExecRequest.envs
+	MixLanyard     RuntimeKind = "mix"             // the reference runtime, with a second runtime handler that plays one, OldHandler
+	Containerd     RuntimeKind = "containerd"      // a real containerd
+	ContainerdEnvs RuntimeKind = "containerd-envs" // a real containerd with our modules in its exec path
 )
 
 // OldHandler is the second runtime handler of MixLanyard.
@@ -72,7 +73,7 @@ func (s *Stack) startNode(ctx context.Context, n Node) (*runningNode, error) {
 }
 
 func (r *runningNode) startRuntime(ctx context.Context, pause imageFunc) error {
-	if r.Runtime == Containerd {
+	if r.Runtime == Containerd || r.Runtime == ContainerdEnvs {
 		return r.startContainerd(ctx, pause)
 	}
 	program, err := parts.Find("lanyard-runtime")
@@ -102,6 +103,11 @@ func (r *runningNode) startContainerd(ctx context.Context, pause imageFunc) erro
 	config, err := containerdrig.Find(dir)
 	if err != nil {
 		return err
+	}
+	if r.Runtime == ContainerdEnvs {
+		if config.Containerd, err = parts.Find("containerd-envs"); err != nil {
+			return err
+		}
 	}
 	if r.rig, err = containerdrig.Start(ctx, config); err != nil {
 		return err
