@@ -88,8 +88,10 @@ func (c *Cluster) together(one func() error, each func(*Worker) error) error {
 }
 
 func (c *Cluster) startControl(ctx context.Context) error {
-	if err := c.StartEtcd(ctx); err != nil {
-		return err
+	if !c.options.Reference {
+		if err := c.StartEtcd(ctx); err != nil {
+			return err
+		}
 	}
 	if err := c.StartAPIServer(ctx); err != nil {
 		return err

@@ -50,6 +50,9 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.options.Reference {
+		refer(&command)
+	}
 	if c.options.APIServer != nil {
 		c.options.APIServer(&command)
 	}
@@ -62,8 +65,9 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	return c.completeNamespace(ctx, metav1.NamespaceDefault)
 }
 
+// answersReadyz asks without client-go, which repeats what fails a second later.
 func (c *Cluster) answersReadyz(ctx context.Context) error {
-	return c.client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	return c.admin.wellAt(ctx, c.URL()+"/readyz")
 }
 
 func (c *Cluster) apiServerCommand() (Command, error) {

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -89,7 +90,29 @@ func (u *User) Client() (*clientset.Clientset, error) { return clientset.NewForC
 // trusts.
 func (u *User) HTTP() (*http.Client, error) { return rest.HTTPClientFor(u.Config) }
 
-// pair writes a certificate and its key into a directory, the key for its owner only.
+// wellAt returns nil where a GET of the URL succeeds.
+func (u *User) wellAt(ctx context.Context, url string) error {
+	client, err := u.HTTP()
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, tailBytes))
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", answer.Status, body)
+	}
+	return err
+}
+
+// writePair writes a certificate and its key into a directory, the key for its owner only.
 func writePair(dir, name string, pair ca.Pair, err error) (certificate, key string, _ error) {
 	if err != nil {
 		return "", "", fmt.Errorf("certificate of %s: %w", name, err)

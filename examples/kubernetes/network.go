@@ -6,9 +6,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/namespace"
 )
 
 // spaces are namespaces that programs are started in: a network's, and a node's mounts. They exist as long as something
@@ -17,19 +18,9 @@ type spaces struct {
 	net, mnt *os.File // mnt is nil for the machine's own
 }
 
-// onThread runs f on a thread of its own, which ends with it and so takes its namespaces with it.
-func onThread(f func() error) error {
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked
-		done <- f()
-	}()
-	return <-done
-}
-
 // newNetwork makes a network namespace with its loopback up.
 func newNetwork() (s spaces, err error) {
-	err = onThread(func() error {
+	err = namespace.OnThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("new network namespace: %w", err)
 		}
@@ -48,7 +39,7 @@ func newNetwork() (s spaces, err error) {
 // newMounts makes a mount namespace beside the network's: a copy of the machine's mounts that shares none, in which
 // prepare may mount.
 func (s spaces) newMounts(prepare func() error) (out spaces, err error) {
-	err = onThread(func() error {
+	err = namespace.OnThread(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 			return fmt.Errorf("new mount namespace: %w", err)
 		}
@@ -67,7 +58,7 @@ func (s spaces) newMounts(prepare func() error) (out spaces, err error) {
 
 // do runs f on a thread inside. Sockets that f opens and processes that it starts stay there.
 func (s spaces) do(f func() error) error {
-	return onThread(func() error {
+	return namespace.OnThread(func() error {
 		if err := unix.Setns(int(s.net.Fd()), unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter the network namespace: %w", err)
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -140,24 +138,10 @@ func (w *Worker) StartKubelet(ctx context.Context) error {
 
 // answers returns nil once the kubelet serves and has registered its node.
 func (w *Worker) answers(ctx context.Context) error {
-	client, err := w.cluster.admin.HTTP()
-	if err != nil {
+	if err := w.cluster.admin.wellAt(ctx, w.URL()+"/healthz"); err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL()+"/healthz", nil)
-	if err != nil {
-		return err
-	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, tailBytes))
-		return fmt.Errorf("healthz: %s: %s", answer.Status, body)
-	}
-	_, err = w.cluster.client.CoreV1().Nodes().Get(ctx, w.Name, metav1.GetOptions{})
+	_, err := w.cluster.client.CoreV1().Nodes().Get(ctx, w.Name, metav1.GetOptions{})
 	return err
 }
 
@@ -165,6 +149,9 @@ func (w *Worker) kubeletCommand() (Command, error) {
 	user, err := w.cluster.Certificate("system:node:"+w.Name, "system:nodes")
 	if err != nil {
 		return Command{}, err
+	}
+	if w.options.Reference != nil {
+		return w.referenceCommand(user.Kubeconfig)
 	}
 	config, err := w.kubeletConfig()
 	if err != nil {

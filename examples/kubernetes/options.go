@@ -4,6 +4,7 @@ import (
 	kubeletconfig "k8s.io/kubelet/config/v1beta1"
 
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
+	"github.com/lanyard-dev/lanyard/examples/kubelet"
 )
 
 // Options say what a cluster is like. The zero value is one node, [DefaultNode], without a controller manager.
@@ -15,6 +16,8 @@ type Options struct {
 	Nodes []Node
 	// ControllerManager starts the controller manager.
 	ControllerManager bool
+	// Reference runs the reference API server, lanyard-apiserver, in the place of etcd and kube-apiserver.
+	Reference bool
 	// AuditPolicy is the audit policy, YAML; if empty, [DefaultAuditPolicy].
 	AuditPolicy string
 	// APIServer changes the API server's command line before it starts; nil leaves it.
@@ -31,6 +34,9 @@ type Node struct {
 	Containerd func(*containerdrig.Config)
 	// Config changes the kubelet's configuration; nil leaves it.
 	Config func(*kubeletconfig.KubeletConfiguration)
+	// Reference runs the reference kubelet, lanyard-kubelet, in the place of the real one, and may change its
+	// configuration; Config does not count then. Nil runs the real one.
+	Reference func(*kubelet.Config)
 	// Kubelet changes the kubelet's command line before it starts; nil leaves it.
 	Kubelet func(*Command)
 }

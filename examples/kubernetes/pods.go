@@ -28,15 +28,20 @@ func reporterImage() (v1.Image, error) {
 	}})
 }
 
-// Run creates the pod and waits until it is ready or over; it returns the pod as it is then. What the pod does not say
-// is filled in: a generated name, the default namespace, the first node, one container "app" of [Image] that pauses,
-// the node's network, a toleration of everything, the end within a second.
+// Run creates the pod as [Cluster.Create] does and waits until it is ready or over; it returns the pod as it is then.
 func (c *Cluster) Run(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	created, err := c.client.CoreV1().Pods(namespaceOf(pod)).Create(ctx, c.complete(pod), metav1.CreateOptions{})
+	created, err := c.Create(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
 	return c.AwaitPod(ctx, created)
+}
+
+// Create creates the pod. What the pod does not say is filled in: a generated name, the default namespace, the first
+// node, one container "app" of [Image] that pauses, the node's network, a toleration of everything, the end within a
+// second.
+func (c *Cluster) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return c.client.CoreV1().Pods(namespaceOf(pod)).Create(ctx, c.complete(pod), metav1.CreateOptions{})
 }
 
 func namespaceOf(pod *corev1.Pod) string {

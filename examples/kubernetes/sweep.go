@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,32 +22,31 @@ const sweepPatience = 30 * time.Second
 // what a component that was killed left behind, and what callers launched.
 func (c *Cluster) sweep() error {
 	groups := map[string]bool{}
-	for end := time.Now().Add(sweepPatience); ; {
+	ctx, cancel := context.WithTimeout(context.Background(), sweepPatience)
+	defer cancel()
+	err := Await(ctx, "the end of all processes", func(context.Context) (bool, error) {
 		pids, err := c.inside()
-		if err != nil {
-			return err
-		}
-		if len(pids) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("processes %v do not end", pids)
-		}
 		for _, pid := range pids {
 			for _, dir := range containerGroups(pid) {
 				groups[dir] = true
 			}
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		time.Sleep(10 * time.Millisecond)
+		return err == nil && len(pids) == 0, errors.Join(err, fmt.Errorf("processes %v", pids))
+	})
+	if err != nil {
+		return err
 	}
-	var errs []error
-	for dir := range groups {
-		if err := os.Remove(dir); err != nil && !os.IsNotExist(err) {
-			errs = append(errs, err)
+	// A cgroup is busy until the last of its dead is buried.
+	return Await(ctx, "the end of all cgroups", func(context.Context) (bool, error) {
+		var errs []error
+		for dir := range groups {
+			if err := os.Remove(dir); err != nil && !os.IsNotExist(err) {
+				errs = append(errs, err)
+			}
 		}
-	}
-	return errors.Join(errs...)
+		return len(errs) == 0, errors.Join(errs...)
+	})
 }
 
 // inside returns the processes in the cluster's network, without this one.

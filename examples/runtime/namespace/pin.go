@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,13 +24,7 @@ var flags = map[Kind]int{Network: unix.CLONE_NEWNET, IPC: unix.CLONE_NEWIPC, UTS
 // Pin makes new namespaces of the kinds and binds each to the file dir/KIND. A network namespace has its loopback up, a
 // UTS namespace has the hostname. When it fails, nothing stays bound.
 func Pin(dir, hostname string, kinds ...Kind) error {
-	done := make(chan error)
-	go func() {
-		// The thread takes the new namespaces with it when the goroutine ends: it is never unlocked.
-		runtime.LockOSThread()
-		done <- pin(dir, hostname, kinds)
-	}()
-	if err := <-done; err != nil {
+	if err := OnThread(func() error { return pin(dir, hostname, kinds) }); err != nil {
 		return errors.Join(err, Unpin(dir))
 	}
 	return nil
@@ -119,12 +112,7 @@ func Do(dir string, f func() error) error {
 	if !ok {
 		return f()
 	}
-	done := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		done <- enter(path, f)
-	}()
-	return <-done
+	return OnThread(func() error { return enter(path, f) })
 }
 
 func enter(path string, f func() error) error {

@@ -1,9 +1,13 @@
 package namespace_test
 
 import (
+	"errors"
 	"net"
 	"os"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/namespace"
 )
@@ -66,4 +70,28 @@ func interfaces(t *testing.T) []net.Interface {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// onMain is what came of a call from the main thread, which a goroutine that it starts would find free.
+var onMain error
+
+func init() { runtime.LockOSThread() }
+
+func TestMain(m *testing.M) {
+	runtime.UnlockOSThread()
+	onMain = namespace.OnThread(func() error {
+		if unix.Gettid() == unix.Getpid() {
+			return errors.New("on the main thread")
+		}
+		return nil
+	})
+	os.Exit(m.Run())
+}
+
+func TestOnThread(t *testing.T) {
+	t.Run("STK-2 the main thread enters no namespace", func(t *testing.T) {
+		if onMain != nil {
+			t.Error(onMain)
+		}
+	})
 }
