@@ -99,10 +99,10 @@ parts: $(STAMPS) debian debian-containerd commands
 
 kubernetes-parts: $(BIN)/.stamp/kubernetes-$(KUBERNETES_DIGEST)
 
-# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench, libseccomp goes into runc. Where
+# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench, conmon is CRI-O's monitor, libseccomp goes into runc. Where
 # they cannot be had, what needs them says so.
 debian:
-	@for package in chromium jq; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
+	@for package in chromium jq conmon; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
 	pkg-config --exists libseccomp 2>/dev/null || missing="$$missing libseccomp-dev pkg-config"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \

@@ -21,6 +21,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/criwire"
 	"github.com/lanyard-dev/lanyard/execaudit/negotiate"
+	"github.com/lanyard-dev/lanyard/execaudit/streaming"
 )
 
 // auditEnv is what a kubelet sends, with values that a shell would change.
@@ -91,6 +92,16 @@ func TestExecEnvironment(t *testing.T) {
 			}
 			if got, _ := r.Get("LEVEL"); got != "image" {
 				t.Errorf("LEVEL = %q, want the image's", got)
+			}
+		})
+		t.Run("EXA-18 EXA-36 ExecSync is as it was: it takes a container's ID, and no packed one", func(t *testing.T) {
+			packed, err := streaming.Pack(&runtimeapi.ExecRequest{ContainerId: c.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = n.ExecSync(runtimetest.Context(t), &runtimeapi.ExecSyncRequest{ContainerId: packed.GetContainerId(), Cmd: cmd()})
+			if err == nil {
+				t.Error("ExecSync found a container")
 			}
 		})
 		t.Run("EXA-18 a session's environment stays its own", func(t *testing.T) {
