@@ -63,3 +63,24 @@ func TestSupported(t *testing.T) {
 		})
 	}
 }
+
+func TestKnown(t *testing.T) {
+	for field, want := range map[protoreflect.Name]bool{negotiate.FeatureField: true, "supplemental_groups_policy": true, "text": false, "list": false, "absent": false} {
+		t.Run("EXA-36 a field is known if it is a bool, and what is set there is read: "+string(field), func(t *testing.T) {
+			m := protoadapt.MessageV2Of(&features{}).ProtoReflect()
+			known := feature.Known(m, field)
+			if (known != nil) != want {
+				t.Fatalf("Known = %v, want %t", known, want)
+			}
+			if !want {
+				return
+			}
+			for _, value := range []bool{true, false} {
+				m.Set(known, protoreflect.ValueOfBool(value))
+				if got := feature.Supported(field, nil, feature.Scope{Features: m}); got != value {
+					t.Errorf("set to %t, Supported = %t", value, got)
+				}
+			}
+		})
+	}
+}
