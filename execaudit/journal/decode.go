@@ -21,7 +21,8 @@ type Decoder struct {
 // Fields it does not know are skipped; so are those whose key differs from a known one in case. Its errors repeat
 // nothing of the line:
 //
-//   - ErrNotJSON for what is not one JSON object (or null) with a record's field types, each known key at most once
+//   - ErrNotJSON for what is not one JSON object (or null) with a record's field types, each known key at most once,
+//     or whose member "bytes", which has the texts that are not UTF-8, does not fit them
 //   - *Fault, from Record.Validate
 //
 // It takes the same values as encoding/json with the same result, apart from keys: encoding/json takes a key in any
@@ -45,14 +46,19 @@ func (d *Decoder) Decode(line []byte, r *Record) error {
 type decoding struct {
 	*Decoder
 	scanner
-	seen uint32 // a bit for each known key
+	seen  uint32 // a bit for each known key
+	bytes []byte // the member of texts that are not UTF-8
 }
 
 func (d *decoding) record(r *Record) bool {
 	if d.peek() == 'n' {
 		return d.literal("null")
 	}
-	return d.members(func(key []byte) bool { return d.member(key, r) })
+	ok := d.members(func(key []byte) bool { return d.member(key, r) })
+	if ok && d.bytes != nil {
+		return r.restore(d.bytes)
+	}
+	return ok
 }
 
 // Bits of decoding.seen.
@@ -78,6 +84,7 @@ const (
 	sawTTY
 	sawExitCode
 	sawReason
+	sawBytes
 )
 
 // member reads the value of a key. It is long because it names each field once.
@@ -125,6 +132,8 @@ func (d *decoding) member(key []byte, r *Record) bool {
 		return d.first(sawExitCode) && d.exitCode(r)
 	case "reason":
 		return d.first(sawReason) && d.string(&r.Reason, &d.last.Reason)
+	case bytesKey:
+		return d.first(sawBytes) && d.odd()
 	}
 	return d.value(1)
 }
@@ -192,6 +201,17 @@ func (d *decoding) kind(into *Kind) bool {
 	}
 	*into = Kind(d.copied(d.line[start:d.pos-1], plain))
 	return true
+}
+
+// odd keeps the member of texts that are not UTF-8 until all of them are read.
+func (d *decoding) odd() bool {
+	if d.null() {
+		return true
+	}
+	start := d.pos
+	ok := d.peek() == '{' && d.value(1)
+	d.bytes = d.line[start:d.pos]
+	return ok
 }
 
 func (d *decoding) time(r *Record) bool {

@@ -2,11 +2,13 @@ package journal_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
@@ -14,7 +16,7 @@ import (
 // reference is Decode by encoding/json: slow, and right about everything but keys, which it is given one by one.
 func reference(line []byte) (journal.Record, error) {
 	var r journal.Record
-	if !referenceDecode(line, &r) {
+	if !referenceDecode(line, &r) || !referenceBytes(line, &r) {
 		return journal.Record{}, journal.ErrNotJSON
 	}
 	if err := r.Validate(); err != nil {
@@ -42,6 +44,9 @@ func referenceDecode(line []byte, r *journal.Record) bool {
 			return false
 		}
 		into := fieldOf(reflect.ValueOf(r).Elem(), key.(string))
+		if key == "bytes" {
+			into = new(map[string]any)
+		}
 		if into != nil && seen[key] {
 			return false
 		}
@@ -54,6 +59,88 @@ func referenceDecode(line []byte, r *journal.Record) bool {
 		seen[key] = true
 	}
 	return true
+}
+
+// referenceBytes puts the bytes of texts that are not UTF-8 into a record, of a line that referenceDecode took.
+func referenceBytes(line []byte, r *journal.Record) bool {
+	var with struct {
+		Bytes json.RawMessage `json:"bytes"`
+	}
+	if bytes.TrimSpace(line)[0] == 'n' || json.Unmarshal(exactly(line, "bytes"), &with) != nil || with.Bytes == nil {
+		return true
+	}
+	d := json.NewDecoder(bytes.NewReader(with.Bytes))
+	if _, err := d.Token(); err != nil {
+		return false
+	}
+	seen := map[any]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		var raw json.RawMessage
+		if d.Decode(&raw) != nil {
+			return false
+		}
+		into := fieldOf(reflect.ValueOf(r).Elem(), key.(string))
+		text, isText := into.(*string)
+		words, isWords := into.(*[]string)
+		switch {
+		case !isText && !isWords:
+			continue
+		case seen[key]:
+			return false
+		case isText && !referenceText(raw, text), isWords && !referenceWords(raw, *words):
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
+func referenceWords(raw json.RawMessage, words []string) bool {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil || list == nil || len(list) != len(words) {
+		return false
+	}
+	for i, word := range list {
+		if string(word) != "null" && !referenceText(word, &words[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func referenceText(raw json.RawMessage, text *string) bool {
+	var encoded *string
+	if json.Unmarshal(raw, &encoded) != nil || encoded == nil || bytes.ContainsRune(raw, '\\') || !utf8.Valid(raw) {
+		return false
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(*encoded)
+	if err != nil || strings.ContainsAny(*encoded, "\r\n") || utf8.Valid(b) || strings.Map(func(r rune) rune { return r }, string(b)) != *text {
+		return false
+	}
+	*text = string(b)
+	return true
+}
+
+// exactly leaves of an object the members of this key.
+func exactly(line []byte, key string) []byte {
+	d := json.NewDecoder(bytes.NewReader(line))
+	_, _ = d.Token()
+	out := []byte("{}")
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			break
+		}
+		if name == key {
+			out = fmt.Appendf(nil, "{%q:%s}", key, value)
+		}
+	}
+	return out
 }
 
 // fieldOf returns a pointer to the field of this key, nil for none.
@@ -103,12 +190,13 @@ var values = []string{
 	"[]", "[ ]", `["a"]`, `["a","b","c","d","e","f","g","h","i"]`, `[null]`, `["a",null,""]`, `["a",1]`, `["a",]`, `[,]`, `["a" "b"]`, "[", "]", "[[]]", "{}", `{"a":1}`, `{"a":1,}`, `{"a"}`, `{a:1}`, `{"a":1,"a":2}`,
 	strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 	strings.Repeat(`{"a":`, 9_999) + "1" + strings.Repeat("}", 9_999), strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
+	`{"auditID":"/w=="}`, `{"auditID":"/w==","auditID":"/w=="}`, `{"argv":["/w=="]}`, `{"argv":[null,null,null]}`, `{"reason":"YQ=="}`, `{"reason":null}`, `{"later":1}`,
 	" 1", "1 ", "\t1", "\v1", "\u00a01", "1 1", "/*x*/1",
 }
 
 var keys = []string{
 	"version", "kind", "time", "argv", "argvTruncated", "tty", "exitCode", "reason", "pid", "startTicks", "bootID", "sessionID", "node", "containerID", "execID",
-	"auditID", "sandboxID", "namespace", "pod", "podUID", "container", "later", "", "VERSION", "execid", `\u212aind`, `\u0065xecID`, `no\de`, "n\xffde", `pod\u0055ID`, "Session",
+	"auditID", "sandboxID", "namespace", "pod", "podUID", "container", "later", "", "VERSION", "execid", "bytes", `\u212aind`, `\u0065xecID`, `no\de`, "n\xffde", `pod\u0055ID`, "Session",
 }
 
 func TestDecode(t *testing.T) {

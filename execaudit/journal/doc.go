@@ -2,7 +2,7 @@
 // started which process in which container. It exists because a process can
 // rewrite its environment, and cannot rewrite this.
 //
-//	w, err := journal.Open(path)
+//	w, err := journal.Open(path, journal.Options{})
 //	err = w.Append(journal.Intent(session, argv, tty, now))   // before the process starts
 //	err = w.Append(journal.Start(session, process, now))      // when it has a PID
 //	err = w.Append(journal.End(session, process, code, now))  // when it is gone

@@ -18,7 +18,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "exec-journal.jsonl")
 
-	w, err := journal.Open(path)
+	w, err := journal.Open(path, journal.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

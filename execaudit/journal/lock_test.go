@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 // hold opens the journal, says how that went and waits to be killed.
 func hold(path string) {
-	w, err := journal.Open(path)
+	w, err := journal.Open(path, journal.Options{})
 	fmt.Println(err)
 	if err == nil {
 		err = w.Append(journal.Intent(session, nil, false, at))

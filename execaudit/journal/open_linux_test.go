@@ -50,6 +50,51 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+func TestFullDiskSealed(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("only root may mount: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	t.Run("EXA-39 a disk that is full at any byte leaves a journal that goes on, rotates and verifies", func(t *testing.T) {
+		filler := filepath.Join(dir, "filler")
+		for round := range 12 {
+			s := newSealed(t).in(filepath.Join(dir, strconv.Itoa(round)))
+			mustDo(t, os.Mkdir(s.dir, 0o700))
+			mustDo(t, s.key.Install(s.keyFile))
+			w := s.open(t)
+			kept := 0
+			fill := func() {
+				_ = os.WriteFile(filler, make([]byte, 64<<10), 0o600)
+				var err error
+				for err == nil {
+					if err = w.Append(journal.End(session, process, kept, at)); err == nil {
+						kept++
+					}
+					if err == nil && kept%(round+1) == 0 {
+						err = w.Seal()
+					}
+				}
+				for range 3 { // whatever it tries now
+					_ = w.Seal()
+					_ = w.Rotate()
+					_ = w.Append(journal.End(session, process, 999, at))
+				}
+				mustDo(t, os.Remove(filler))
+			}
+			fill()
+			mustAppend(t, w, journal.End(session, process, kept, at))
+			mustDo(t, w.Rotate())
+			fill()
+			mustDo(t, w.Close())
+			if r := s.verify(t); r.Err() != nil || r.Trusted != r.End || r.Trusted.Records < kept {
+				t.Fatalf("round %d: %d records kept, report %+v, %v", round, kept, r, r.Err())
+			}
+			mustDo(t, os.RemoveAll(s.dir))
+		}
+	})
+}
+
 func TestCloseUnlocks(t *testing.T) {
 	t.Run("EXA-39 Close gives the lock back although a child still has the file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")

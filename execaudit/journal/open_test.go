@@ -12,7 +12,7 @@ import (
 
 func openJournal(t *testing.T, path string) *journal.Writer {
 	t.Helper()
-	w, err := journal.Open(path)
+	w, err := journal.Open(path, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func appendTo(t *testing.T, path string, r journal.Record) {
 // mustRefuse wants Open to fail with an error.
 func mustRefuse(t *testing.T, path string, want error) {
 	t.Helper()
-	w, err := journal.Open(path)
+	w, err := journal.Open(path, journal.Options{})
 	if err == nil {
 		_ = w.Close()
 	}
@@ -88,7 +88,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 		records, faults := readAll(t, data)
-		if len(records) != 2 || records[1].Kind != journal.KindStart || len(faults) != 1 || faults[0].Error() != "journal:2: not a journal record in JSON" {
+		if len(records) != 2 || records[1].Kind != journal.KindStart || len(faults) != 1 || faults[0].Error() != "journal:3: not a journal record in JSON" {
 			t.Errorf("read %v, %v from\n%s", records, faults, data)
 		}
 	})

@@ -37,7 +37,7 @@ func TestOpenOnHostileDisk(t *testing.T) {
 		for _, mask := range []int{0, 0o277} {
 			path := filepath.Join(dir, fmt.Sprint(mask))
 			before := syscall.Umask(mask)
-			w, err := journal.Open(path)
+			w, err := journal.Open(path, journal.Options{})
 			syscall.Umask(before)
 			if err != nil {
 				t.Fatal(err)

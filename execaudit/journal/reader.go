@@ -29,7 +29,8 @@ func NewReader(r io.Reader, name string) *Reader {
 //   - *LineError for a line that is not a record; the next pair is of what follows it
 //   - whatever NewReader's r returns, but io.EOF, as the last pair
 //
-// Empty lines are skipped. To iterate again is to go on where the last iteration ended.
+// Empty lines are skipped, and so are the marks and seals of a journal, which Verify reads. To iterate again is to go
+// on where the last iteration ended.
 func (r *Reader) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {
@@ -47,6 +48,9 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 			if err == nil {
 				err = r.decoder.Decode(line, &record)
 			}
+			if err != nil && isMark(line, err) {
+				continue
+			}
 			if err != nil {
 				err = &LineError{Name: r.name, Line: r.line, Err: err}
 			}
@@ -55,6 +59,12 @@ func (r *Reader) Records() iter.Seq2[Record, error] {
 			}
 		}
 	}
+}
+
+// isMark reports whether a line that is not a record is a whole one of a kind of this package's own.
+func isMark(line []byte, err error) bool {
+	var fault *Fault
+	return (isSeal(line) || isFileMark(line)) && errors.As(err, &fault) && fault.Field == "kind"
 }
 
 // readLine returns a line without its end, good until the next call. A last line without newline is a line.

@@ -17,6 +17,8 @@ func (r *Record) fault() *Fault {
 	switch {
 	case r.Version != Version:
 		return &Fault{"version", fmt.Sprintf("is %d, must be %d", r.Version, Version)}
+	case !r.Kind.known():
+		return &Fault{"kind", "is not one of intent, start, end"}
 	case r.Time.IsZero():
 		return &Fault{"time", "is missing"}
 	case r.Node == "":
@@ -35,8 +37,6 @@ func (r *Record) fault() *Fault {
 
 func (r *Record) kindFault() *Fault {
 	switch r.Kind {
-	case KindIntent:
-		return nil
 	case KindStart:
 		switch {
 		case r.PID == 0:
@@ -44,12 +44,14 @@ func (r *Record) kindFault() *Fault {
 		case r.StartTicks == 0:
 			return &Fault{"startTicks", "is missing from a start"}
 		}
-		return nil
 	case KindEnd:
 		if r.ExitCode == nil && r.Reason == "" {
 			return &Fault{"exitCode", "and reason are missing from an end, which needs one"}
 		}
-		return nil
 	}
-	return &Fault{"kind", "is not one of intent, start, end"}
+	return nil
+}
+
+func (k Kind) known() bool {
+	return k == KindIntent || k == KindStart || k == KindEnd
 }

@@ -23,10 +23,12 @@ type File interface {
 // Writer appends records to a file. It is safe for concurrent use: records that
 // arrive while the file is being synced share the next sync.
 type Writer struct {
-	file File
+	own *owner // of the journal, if Open made the Writer
 
 	write  sync.Mutex // held by the one who writes; guards what follows
+	file   File       // changes with sync held too
 	torn   bool       // the last line may lack its newline
+	chain  *chain     // nil for a Writer that does not chain
 	next   *round     // of the records written from now on
 	failed error      // of the sync that failed
 
@@ -39,8 +41,21 @@ type round struct {
 	err  error
 }
 
+// chain is where a Writer stands in its journal.
+type chain struct {
+	hasher   *hasher
+	whole    digest // after all lines that have their newline
+	tornLine digest // after the torn line, too
+	size     int64  // of the file, in bytes
+	rotateAt int64  // the size at which a rotation that failed is tried again
+	marked   bool   // the file has its mark
+	entire   bool   // the last line is all there, if perhaps without its newline
+	unsealed int    // records since the last seal
+}
+
 // NewWriter returns a Writer that appends to file, which is empty or ends in a
-// newline. The Writer owns file from now on.
+// newline. The Writer owns file from now on. Its records are not chained, since it does
+// not know what stands before them: that is for Open.
 func NewWriter(file File) *Writer {
 	return &Writer{file: file, next: new(round)}
 }
@@ -78,32 +93,119 @@ func (w *Writer) Sync() error {
 	return w.finish(mine)
 }
 
-// Close syncs and closes the file, so that another Writer may have it. No other
+// Close seals, syncs and closes the file, so that another Writer may have it. No other
 // call may be in progress.
 func (w *Writer) Close() error {
-	return errors.Join(w.Sync(), w.file.Close())
+	var err error
+	if w.own != nil {
+		err = w.own.close(w)
+	}
+	return errors.Join(err, w.Sync(), w.file.Close())
 }
 
 // put writes the line of r and returns the round that makes it durable.
 func (w *Writer) put(r Record) (*round, error) {
-	line, err := encode(r)
+	line, err := encode(r, w.chain != nil)
 	if err != nil {
 		return nil, err
 	}
 	w.write.Lock()
 	defer w.write.Unlock()
-	if w.failed != nil {
-		return nil, w.failed
+	if w.chain == nil {
+		return w.next, w.putLine(line)
 	}
+	if err := w.begin(); err != nil {
+		return w.next, err
+	}
+	before := w.before()
+	if err := w.putLine(before.link(line)); err != nil {
+		return w.next, err
+	}
+	w.chain.unsealed++
+	w.own.notice(w.chain)
+	return w.next, nil
+}
+
+// begin writes the file's mark, if it is not there.
+func (w *Writer) begin() error {
+	if w.chain.marked {
+		return nil
+	}
+	before := w.before()
+	line, err := w.own.mark(w.own.number).line(&before)
+	if err != nil {
+		return err
+	}
+	err = w.putLine(line)
+	w.chain.marked = w.chain.entire
+	return err
+}
+
+// before returns the digest of what stands before the next line.
+func (w *Writer) before() digest {
 	if w.torn {
-		line = append([]byte{'\n'}, line...)
+		return w.chain.tornLine
 	}
-	n, err := w.file.Write(line)
-	if err == nil && n < len(line) {
+	return w.chain.whole
+}
+
+// putLine writes a line, on a line of its own whatever stands before it.
+func (w *Writer) putLine(line []byte) error {
+	if w.failed != nil {
+		if w.chain != nil {
+			w.chain.entire = false
+		}
+		return w.failed
+	}
+	out := append(line, '\n')
+	if w.torn {
+		out = append([]byte{'\n'}, out...)
+	}
+	n, err := w.file.Write(out)
+	if err == nil && n < len(out) {
 		err = io.ErrShortWrite
 	}
-	w.torn = err != nil
-	return w.next, err
+	switch {
+	case w.chain != nil && err == nil:
+		w.chain.whole = w.chain.hasher.after(w.before(), line)
+		w.chain.size += int64(n)
+		w.chain.entire, w.torn = true, false
+	case w.chain != nil:
+		written := w.readBack(out, n)
+		w.chain.entire = len(written) >= len(out)-1
+		w.tear(written)
+	default:
+		w.torn = err != nil
+	}
+	return err
+}
+
+// readBack returns how much of out is in the file after an error: not what the error says, but what readers will find.
+func (w *Writer) readBack(out []byte, n int) []byte {
+	if f, ok := w.file.(io.ReaderAt); ok {
+		in := make([]byte, len(out))
+		if m, err := f.ReadAt(in, w.chain.size); err == nil || err == io.EOF {
+			return in[:m]
+		}
+	}
+	return out[:n]
+}
+
+// tear takes account of a line of which a part is in the file.
+func (w *Writer) tear(written []byte) {
+	c := w.chain
+	c.size += int64(len(written))
+	if w.torn && len(written) > 0 { // it began with a newline
+		c.whole, w.torn, written = c.tornLine, false, written[1:]
+	}
+	if n := len(written); n > 0 {
+		w.torn = written[n-1] != '\n'
+		if !w.torn {
+			c.whole = c.hasher.after(c.whole, written[:n-1])
+			return
+		}
+		c.tornLine = c.hasher.after(c.whole, written)
+	}
 }
 
 // finish returns once mine is done. Who comes first does it for all that wait:
@@ -127,17 +229,23 @@ func (w *Writer) syncRound() error {
 	if failed != nil {
 		return failed
 	}
-	err := w.file.Sync()
-	if err == nil {
-		return nil
+	if err := w.file.Sync(); err != nil {
+		w.write.Lock()
+		defer w.write.Unlock()
+		return w.fail(err)
 	}
-	w.write.Lock()
-	defer w.write.Unlock()
-	w.failed = fmt.Errorf("%w: %w", ErrSyncFailed, err)
+	return nil
+}
+
+// fail makes a sync's error the one of every later call.
+func (w *Writer) fail(err error) error {
+	if w.failed == nil {
+		w.failed = fmt.Errorf("%w: %w", ErrSyncFailed, err)
+	}
 	return w.failed
 }
 
-func encode(r Record) ([]byte, error) {
+func encode(r Record, chained bool) ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -145,8 +253,15 @@ func encode(r Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(line) > MaxLineBytes {
-		return nil, fmt.Errorf("%w: %d bytes exceed %d", ErrLineTooLong, len(line), MaxLineBytes)
+	if line, err = withBytes(line, &r); err != nil {
+		return nil, err
 	}
-	return append(line, '\n'), nil
+	size := len(line)
+	if chained {
+		size += prevBytes - len("}")
+	}
+	if size > MaxLineBytes {
+		return nil, fmt.Errorf("%w: %d bytes exceed %d", ErrLineTooLong, size, MaxLineBytes)
+	}
+	return line, nil
 }
