@@ -53,13 +53,15 @@ type Ignored struct {
 	OtherRequests int
 	// NoProcess are an agent's lines that name no process.
 	NoProcess int
+	// OtherKinds are lines of a journal that are not records: its marks and seals, and kinds to come.
+	OtherKinds int
 	// Other are lines of which the decoder does not say why.
 	Other int
 }
 
 // Sum returns how many lines were ignored.
 func (i Ignored) Sum() int {
-	return i.OtherRequests + i.NoProcess + i.Other
+	return i.OtherRequests + i.NoProcess + i.OtherKinds + i.Other
 }
 
 // AddEvent sets e.Node to b.Node where e names none, and appends a copy of e to b.Events. It appends nothing and

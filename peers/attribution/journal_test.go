@@ -71,8 +71,12 @@ func TestJournalFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b attribution.Batch
-			if got, want := reader.Decode(line, &b) == nil, r.Validate() == nil; got != want {
-				t.Errorf("%s: read %t, valid %t", name, got, want)
+			err = reader.Decode(line, &b)
+			if got, want := len(b.Records) > 0, r.Validate() == nil; got != want || got && err != nil {
+				t.Errorf("%s: read %t, %v, valid %t", name, got, err, want)
+			}
+			if other := b.Ignored.OtherKinds == 1; other != (name == "kind") || !other && (err == nil) != (r.Validate() == nil) {
+				t.Errorf("%s: ignored as another kind %t, %v", name, other, err)
 			}
 		}
 	})

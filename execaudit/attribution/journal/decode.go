@@ -2,6 +2,7 @@
 package journal
 
 import (
+	"errors"
 	"math"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
@@ -11,11 +12,17 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
-// Decode appends the record of one line to b.Records. What a journal.Decoder refuses is attribution.ErrMalformed; so
+// Decode appends the record of one line to b.Records. A line of another kind, as the journal's own marks and seals,
+// counts in b.Ignored.OtherKinds. What a journal.Decoder refuses otherwise is attribution.ErrMalformed; so
 // is a time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
 func Decode(line []byte, b *attribution.Batch) error {
 	var r journal.Record
-	if intake.For(b).Journal.Decode(line, &r) != nil || !scan.Plausible(r.Time) || r.PID > math.MaxInt32 {
+	err := intake.For(b).Journal.Decode(line, &r)
+	if fault := new(journal.Fault); errors.As(err, &fault) && fault.Field == "kind" {
+		b.Ignored.OtherKinds++
+		return nil
+	}
+	if err != nil || !scan.Plausible(r.Time) || r.PID > math.MaxInt32 {
 		return attribution.ErrMalformed
 	}
 	b.Records = append(b.Records, attribution.Record{

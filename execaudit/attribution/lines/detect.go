@@ -42,6 +42,10 @@ func decoder(key []byte, c *scan.Cursor) attribution.Decoder {
 		return tracee.Decode
 	case "execID":
 		return journal.Decode
+	case "kind":
+		if kind := c.Raw(); string(kind) == "seal" || string(kind) == "file" {
+			return journal.Decode
+		}
 	case "version":
 		if bytes.HasPrefix(c.Raw(), []byte("spo/")) {
 			return spo.Decode

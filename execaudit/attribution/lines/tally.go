@@ -22,9 +22,9 @@ type Tally struct {
 }
 
 // Nothing reports whether nothing of the file could be used: it has no lines, or each is a fault or ignored. Audit
-// events of other requests can be used: they tell that there was no exec.
+// events of other requests can be used, and so can a journal's seals: they tell that there was no exec.
 func (t *Tally) Nothing() bool {
-	return t.Used == 0 && t.Ignored.OtherRequests == 0
+	return t.Used == 0 && t.Ignored.OtherRequests+t.Ignored.OtherKinds == 0
 }
 
 // String returns "FILE: 3 lines used, 7 ignored (5 of other requests, 2 without a process), 1 faulted".
@@ -42,7 +42,7 @@ func kinds(i attribution.Ignored) string {
 	for _, kind := range []struct {
 		count int
 		text  string
-	}{{i.OtherRequests, "of other requests"}, {i.NoProcess, "without a process"}, {i.Other, "of no known use"}} {
+	}{{i.OtherRequests, "of other requests"}, {i.NoProcess, "without a process"}, {i.OtherKinds, "of other kinds"}, {i.Other, "of no known use"}} {
 		if kind.count > 0 {
 			list = append(list, fmt.Sprintf("%d %s", kind.count, kind.text))
 		}
@@ -59,6 +59,7 @@ func (t *Tally) add(b *Batch) {
 	t.Faulted += len(b.Faults)
 	t.Ignored.OtherRequests += b.Ignored.OtherRequests
 	t.Ignored.NoProcess += b.Ignored.NoProcess
+	t.Ignored.OtherKinds += b.Ignored.OtherKinds
 	t.Ignored.Other += b.Ignored.Other
 }
 
