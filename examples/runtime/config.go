@@ -25,6 +25,12 @@ type Config struct {
 	Node string
 	// Journal is the exec journal's path; empty is exec-journal.jsonl in Root.
 	Journal string
+	// JournalKeys is the file to which the verification key of the exec journal's seals is added, a line, when the
+	// first start makes it; take it off the host then. Empty is a journal without seals.
+	JournalKeys string
+	// JournalMaxBytes is from which size on a file of the exec journal is rotated; 0 is 64 MiB. All files are kept,
+	// for the sessions that are open in them.
+	JournalMaxBytes int64
 	// Limits bound what an image layer may unpack to.
 	Limits image.Limits
 	// PlayOld makes it a runtime without ExecRequest.envs: it does not report the feature and ignores the field.
@@ -76,6 +82,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Journal == "" {
 		c.Journal = filepath.Join(c.Root, "exec-journal.jsonl")
+	}
+	if c.JournalMaxBytes == 0 {
+		c.JournalMaxBytes = 64 << 20
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

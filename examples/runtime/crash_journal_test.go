@@ -34,6 +34,8 @@ var journalKills = soak.Size(25, 100)
 func TestCrashJournal(t *testing.T) {
 	host := t.TempDir()
 	d := newDaemon(t)
+	keys := filepath.Join(newDir(t), "keys")
+	d.flags = []string{"--journal-keys", keys, "--journal-max-bytes", "20000"}
 	d.start(t)
 	ref := push(t, testimage.Spec{})
 	d.node.Pull(t, ref)
@@ -60,7 +62,7 @@ func TestCrashJournal(t *testing.T) {
 	d.start(t)
 	runtimetest.Eventually(t, "only the container's own process is left", func() bool { return len(processes(t, c)) == 1 })
 
-	t.Run(fmt.Sprintf("ATT-11 every process that ran is in the journal, from intent to end, after %d kills", journalKills), func(t *testing.T) {
+	t.Run(fmt.Sprintf("ATT-11 EXA-39 every process that ran is in the journal, which verifies, from intent to end, after %d kills", journalKills), func(t *testing.T) {
 		ran := readReports(t, filepath.Join(host, "reports"))
 		l := newJournalled(readJournal(t, filepath.Join(d.config.Root, "exec-journal.jsonl")))
 		for _, r := range ran {
@@ -69,10 +71,33 @@ func TestCrashJournal(t *testing.T) {
 		l.checkRest(t, ran)
 		t.Logf("seed %d: %d kills, %d processes ran, %d of them cut short; %d sessions never came to run",
 			journalSeed, journalKills, len(ran), l.cut, l.stillborn)
+		checkSeals(t, d.config.Root, keys)
 		if len(ran) < journalKills || l.cut < journalKills/10 {
 			t.Error("there was hardly any load: the test proves nothing")
 		}
 	})
+}
+
+// checkSeals wants the journal to hold up to its last seal, and all of it to be chained, after all the kills.
+func checkSeals(t *testing.T, root, keys string) {
+	t.Helper()
+	text, err := os.ReadFile(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := journal.ParseKey(string(text)) // there is one: no start but the first has made one
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := journal.Files(filepath.Join(root, "exec-journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.Verify(files, journal.Check{Keys: []journal.Key{key}, KeyFile: filepath.Join(root, "exec-journal.key")})
+	if err != nil || r.Err() != nil || r.Seals < journalKills || len(files) < 2 {
+		t.Errorf("%d files, %d seals: %v, %v", len(files), r.Seals, err, r.Err())
+	}
+	t.Logf("%d files, %d seals, %d of %d records sealed, %d torn lines", len(files), r.Seals, r.Trusted.Records, r.End.Records, r.Torn)
 }
 
 // openSessions opens one session after the other: short ones, the same with a terminal, and those that only a kill or

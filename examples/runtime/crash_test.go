@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -26,6 +27,7 @@ import (
 type daemon struct {
 	config  runtime.Config
 	program []string // and what comes before it on the command line
+	flags   []string // more of them
 	cmd     *exec.Cmd
 	node    *runtimetest.Node
 }
@@ -42,6 +44,7 @@ func (d *daemon) start(t testing.TB) {
 	t.Helper()
 	args := append(d.program[1:len(d.program):len(d.program)],
 		"--root", d.config.Root, "--socket", d.config.Socket, "--runc", d.config.Runc, "--monitor", d.config.Monitor)
+	args = append(args, d.flags...)
 	d.cmd = exec.Command(d.program[0], args...)
 	d.cmd.Stderr = os.Stderr
 	if err := d.cmd.Start(); err != nil {
@@ -267,18 +270,24 @@ func checkJournal(t *testing.T, path string, seen map[string]bool) {
 	}
 }
 
+// readJournal returns the records of all files of a journal.
 func readJournal(t *testing.T, path string) (out []journal.Record) {
 	t.Helper()
-	f, err := os.Open(path)
+	files, err := journal.Files(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	for r, err := range journal.NewReader(f, path).Records() {
+	for _, name := range files {
+		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, r)
+		for r, err := range journal.NewReader(bytes.NewReader(b), name).Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, r)
+		}
 	}
 	return out
 }

@@ -10,6 +10,42 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
+func (s *Server) openJournal() (w *journal.Writer, err error) {
+	o := journal.Options{
+		MaxBytes: s.config.JournalMaxBytes,
+		Failed:   func(err error) { s.config.Logger.Error("exec journal", "err", err) },
+	}
+	if s.config.JournalKeys != "" {
+		o.KeyFile = s.path("exec-journal.key")
+		if err := s.makeJournalKey(o.KeyFile); err != nil {
+			return nil, err
+		}
+	}
+	err = whileLocked(journal.ErrInUse, func() error {
+		w, err = journal.Open(s.config.Journal, o)
+		return err
+	})
+	return w, err
+}
+
+// makeJournalKey makes the key file of the journal's seals, if it is not there. The operator has the key before the
+// first seal is made with it: after a crash between there is one key too many, and none that nobody has.
+func (s *Server) makeJournalKey(keyFile string) error {
+	if _, err := os.Lstat(keyFile); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	key := journal.NewKey()
+	f, err := os.OpenFile(s.config.JournalKeys, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(key.Reveal() + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return key.Install(keyFile)
+}
+
 // journalEntry writes the records of one exec session. A nil entry writes none.
 type journalEntry struct {
 	server  *Server
@@ -116,28 +152,36 @@ func (s *Server) endOpenSession(last journal.Record) error {
 		monitor.ForgetSession(dir, last.ExecID))
 }
 
-// openSessions returns the last record of each session in the journal that has no end. A line that is not a record is
-// logged.
+// openSessions returns the last record of each session in the journal's files that has no end. A line that is not a
+// record is logged.
 func (s *Server) openSessions() (map[journal.SessionKey]journal.Record, error) {
-	f, err := os.Open(s.config.Journal)
+	files, err := journal.Files(s.config.Journal)
+	open := map[journal.SessionKey]journal.Record{}
+	for _, path := range files {
+		err = errors.Join(err, s.readSessions(path, open))
+	}
+	return open, err
+}
+
+func (s *Server) readSessions(path string, open map[journal.SessionKey]journal.Record) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	open := map[journal.SessionKey]journal.Record{}
-	for r, err := range journal.NewReader(f, s.config.Journal).Records() {
+	for r, err := range journal.NewReader(f, path).Records() {
 		var line *journal.LineError
 		switch {
 		case errors.As(err, &line):
 			// A crash can leave half a line. It is not a session that anybody could find.
 			s.config.Logger.Warn("exec journal", "err", line)
 		case err != nil:
-			return nil, err
+			return err
 		case r.Kind == journal.KindEnd:
 			delete(open, r.SessionKey())
 		default:
 			open[r.SessionKey()] = r
 		}
 	}
-	return open, nil
+	return nil
 }

@@ -73,7 +73,7 @@ func (s *Server) open() error {
 	if err := os.Mkdir(s.path("tmp"), 0o700); err != nil {
 		return err
 	}
-	if s.journal, err = openJournal(s.config.Journal); err != nil {
+	if s.journal, err = s.openJournal(); err != nil {
 		return err
 	}
 	if err := s.recover(); err != nil {
@@ -104,14 +104,6 @@ func lockFile(path string) (*os.File, error) {
 		return nil, fmt.Errorf("%s: another runtime uses this directory: %w", path, err)
 	}
 	return f, nil
-}
-
-func openJournal(path string) (w *journal.Writer, err error) {
-	err = whileLocked(journal.ErrInUse, func() error {
-		w, err = journal.Open(path)
-		return err
-	})
-	return w, err
 }
 
 // whileLocked tries again for lockWait as long as the error is that of a lock which somebody has.

@@ -39,6 +39,8 @@ func run(args []string) error {
 	flags.StringVar(&c.Monitor, "monitor", "", "`path` of lanyard-monitor (default: as built by make parts)")
 	flags.StringVar(&c.Node, "node", "", "`name` of this machine in the exec journal (default: the host name)")
 	flags.StringVar(&c.OldHandler, "old-handler", "", "`name` of a second runtime handler, which behaves like one without ExecRequest.envs")
+	flags.StringVar(&c.JournalKeys, "journal-keys", "", "seal the exec journal, and at the first start add the verification key to the `file`: take it off the host")
+	flags.Int64Var(&c.JournalMaxBytes, "journal-max-bytes", 0, "rotate the exec journal at this `size` (default: 64 MiB)")
 	flags.BoolVar(&c.PlayOld, "play-old", false, "behave like a runtime without ExecRequest.envs")
 	if err := flags.Parse(args); err != nil {
 		return err
