@@ -242,12 +242,18 @@ func TestAuthorizer(t *testing.T) {
 			t.Errorf("CRP-27: with the gate off = %v", err)
 		}
 	})
-	t.Run("CRP-19 denied, in upstream's words", func(t *testing.T) {
+	t.Run("CRP-19 denied, in the words of Kubernetes 1.37", func(t *testing.T) {
 		err := newCluster().check(nil)
-		const want = `audience "aud" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience`
+		const want = `system:node:n1 is not authorized to request tokens for audience "aud"`
 		var denied *audience.DeniedError
 		if err == nil || err.Error() != want || !errors.As(err, &denied) || denied.Reason != "no rule" {
 			t.Errorf("Check = %v, want %s", err, want)
+		}
+		w := newCluster()
+		w.authErr = errors.New("role not found")
+		const broken = `error authorizing system:node:n1 to request tokens for audience "aud": role not found`
+		if err := w.check(nil); err == nil || err.Error() != broken {
+			t.Errorf("Check = %v, want %s", err, broken)
 		}
 	})
 	t.Run("CRP-19 an error of the authorizer denies, unless it allows as well", func(t *testing.T) {

@@ -9,5 +9,6 @@
 // for, or one that the authorizer allows. Call it for requests of node identities (user system:node:NAME in group
 // system:nodes) only: other users are not restricted by it.
 //
-// Spec: KEP-4412, Kubernetes API Server (KAS) Changes; Kubernetes 1.36, NodeRestriction.
+// Spec: KEP-4412, Kubernetes API Server (KAS) Changes; Kubernetes 1.37, NodeRestriction. Deliberately different: a
+// volume that cannot be looked up does not keep the authorizer from being asked.
 package audience

@@ -29,12 +29,12 @@ type DeniedError struct {
 	Err error
 }
 
-// Error returns upstream's text.
+// Error returns the text of Kubernetes 1.37; up to 1.36 it named the pod's volumes, which made users add some.
 func (e *DeniedError) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("audience %q not found in pod spec volume, error authorizing %s to request tokens for this audience: %v", e.Audience, e.User, e.Err)
+		return fmt.Sprintf("error authorizing %s to request tokens for audience %q: %v", e.User, e.Audience, e.Err)
 	}
-	return fmt.Sprintf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", e.Audience, e.User)
+	return fmt.Sprintf("%s is not authorized to request tokens for audience %q", e.User, e.Audience)
 }
 
 // Unwrap returns Err.
