@@ -66,7 +66,13 @@ func TestCredentialProvider(t *testing.T) {
 		}
 		want := fmt.Sprintf("system:node:%s is not authorized to request tokens for audience", puller)
 		if log := kubeletLog(t, c); !strings.Contains(log, want) {
-			t.Errorf("the kubelet's log does not say that it %s", want)
+			t.Errorf("the kubelet's log does not say that %s", want)
+		}
+		// Where ours says it on the pod.
+		for _, message := range eventsOf(t, c, pod) {
+			if strings.Contains(message, registryID) || strings.Contains(message, asWorkload) {
+				t.Errorf("an event of the pod names the provider or the audience: %s", message)
+			}
 		}
 	})
 	newRoles(t, c, "pull", puller).grant(t, "ClusterRole", rbacv1.PolicyRule{
@@ -335,6 +341,24 @@ func refusedPull(t *testing.T, c *kubernetes.Cluster, account, image string) *co
 		t.Error(err)
 	}
 	return pod
+}
+
+// eventsOf returns what is said on the pod, once the refusal is.
+func eventsOf(t *testing.T, c *kubernetes.Cluster, pod *corev1.Pod) (messages []string) {
+	t.Helper()
+	await(t, "an event of the refusal", func() (bool, error) {
+		list, err := c.Client().CoreV1().Events(pod.Namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod.Name})
+		if err != nil {
+			return false, err
+		}
+		messages = nil
+		for _, e := range list.Items {
+			messages = append(messages, e.Message)
+		}
+		refused := func(m string) bool { return strings.Contains(m, "Failed to pull image") }
+		return slices.ContainsFunc(messages, refused), fmt.Errorf("%q", messages)
+	})
+	return messages
 }
 
 func kubeletLog(t *testing.T, c *kubernetes.Cluster) string {
