@@ -13,5 +13,8 @@
 // session is found by its SessionKey, a process by its ProcessKey. Records contain
 // no environment value except the audit ID; they do contain the command line.
 //
+// Records are chained by hash. With a key file (Options.KeyFile, Key.Install) they are sealed by keys that evolve one
+// way, so that Verify finds what was changed before somebody took the host. Writer.Rotate loses no record.
+//
 // Source: beyond KEP-6035, which defers tamper-proof attribution.
 package journal

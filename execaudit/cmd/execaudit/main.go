@@ -1,6 +1,8 @@
-// Command execaudit tells which Kubernetes user ran what inside containers, and takes environment values out of logs.
+// Command execaudit tells which Kubernetes user ran what inside containers, checks exec journals, and takes environment
+// values out of logs.
 //
 //	execaudit attribute --audit audit.log --events tetragon.json --journal exec-journal.jsonl
+//	execaudit journal verify exec-journal.jsonl --key node.verify
 //	execaudit redact < kubelet.log
 package main
 
@@ -20,8 +22,8 @@ import (
 
 // Exit codes.
 const (
-	exitNothing = 0 // attribute: nothing matched; redact: done
-	exitFaults  = 1 // input that could not be read in part or as a whole; what could be was still answered
+	exitNothing = 0 // attribute: nothing matched; redact: done; journal verify: nothing is wrong
+	exitFaults  = 1 // journal verify: something is wrong; else input that could not be read in part or as a whole; what could be was still answered
 	exitUsage   = 2 // wrong flags
 	exitMatched = 3 // attribute: something matched
 )
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttribute(s, &code), newRedact(s))
+	root.AddCommand(newAttribute(s, &code), newRedact(s), newJournal(s, &code))
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(s.err, "execaudit:", terminal.Escape(err.Error()))
 		return codeOf(err)
