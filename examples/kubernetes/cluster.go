@@ -31,9 +31,10 @@ type Cluster struct {
 	apiserver *process.Process
 	workers   []*Worker
 
-	mu    sync.Mutex
-	ends  []func() error // what Stop does, the last first
-	parts []*part
+	mu      sync.Mutex
+	ends    []func() error // what Stop does, the last first
+	parts   []*part
+	exposed map[int]bool
 }
 
 // part is a component by the name of its log.
@@ -104,7 +105,7 @@ func (c *Cluster) startControl(ctx context.Context) error {
 
 // New makes the cluster's network, its authority and its administrator, and starts nothing. Stop it when done.
 func New(o Options) (_ *Cluster, err error) {
-	c := &Cluster{options: o, dir: o.Dir}
+	c := &Cluster{options: o, dir: o.Dir, exposed: map[int]bool{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Stop())

@@ -125,8 +125,15 @@ func (c *Cluster) reserve() (int, error) {
 }
 
 // Expose makes a port of the cluster's loopback lead to the same port of the machine's, where the caller serves
-// something: a registry, a webhook.
+// something: a registry, a webhook. It stays so until Stop; again is no error.
 func (c *Cluster) Expose(port int) error {
+	c.mu.Lock()
+	_, again := c.exposed[port]
+	c.exposed[port] = true
+	c.mu.Unlock()
+	if again {
+		return nil
+	}
 	address := net.JoinHostPort(loopback, strconv.Itoa(port))
 	listener, err := c.Listen("tcp", address)
 	if err != nil {
