@@ -90,7 +90,7 @@ func TestCrash(t *testing.T) {
 			c := &crashes{t: t, s: s}
 			t.Cleanup(journal.SetCrashPoint(c.at))
 			mustWrite(t, s.path, "")
-			for round := range 2 {
+			for range 2 - keep { // rotations of a second writer are no different where files are deleted
 				w := s.open(t)
 				add := func() {
 					mustAppend(t, w, journal.End(session, process, c.acked, at))
@@ -99,10 +99,6 @@ func TestCrash(t *testing.T) {
 				}
 				for range 2 {
 					add()
-					if round == 0 {
-						mustDo(t, w.Seal())
-						add()
-					}
 					mustDo(t, w.Rotate())
 					add()
 				}
