@@ -191,6 +191,8 @@ func (w *Worker) kubeletConfig() (kubeletconfig.KubeletConfiguration, error) {
 	config.FailSwapOn, config.MakeIPTablesUtilChains, config.LocalStorageCapacityIsolation = pointer(false), pointer(false), pointer(false)
 	config.EvictionHard = map[string]string{"nodefs.available": "1%", "imagefs.available": "1%", "memory.available": "10Mi"}
 	config.ImageGCHighThresholdPercent = pointer(int32(100))
+	// A kubelet with little to do must not wait for its turn to ask about its callers.
+	config.KubeAPIQPS, config.KubeAPIBurst = pointer(int32(1000)), 2000
 	config.PodLogsDir, config.VolumePluginDir = filepath.Join(w.dir, "logs"), filepath.Join(w.dir, "kubelet", "volume-plugins")
 	return config, nil
 }

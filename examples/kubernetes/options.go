@@ -44,7 +44,8 @@ type Node struct {
 // DefaultNode is the name of a node that is given none.
 const DefaultNode = "n1"
 
-// DefaultAuditPolicy records every session with its options, what nodes do not at all, and everything else briefly.
+// DefaultAuditPolicy records every session with its options, what kubelets ask about their callers, nothing else that
+// nodes do, and the rest briefly.
 const DefaultAuditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -53,6 +54,11 @@ rules:
   resources:
   - group: ""
     resources: ["pods/exec", "pods/attach", "pods/portforward", "pods/ephemeralcontainers", "nodes/proxy"]
+- level: Request
+  userGroups: ["system:nodes"]
+  resources:
+  - group: "authorization.k8s.io"
+    resources: ["subjectaccessreviews"]
 - level: None
   userGroups: ["system:nodes"]
 - level: None
