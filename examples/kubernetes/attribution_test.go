@@ -242,8 +242,10 @@ func stream(ctx context.Context, u *kubernetes.User, location string) (string, e
 		return "", err
 	}
 	var out bytes.Buffer
-	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out})
-	return out.String(), err
+	if err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &out}); err != nil {
+		return "", err // what was cancelled may still write
+	}
+	return out.String(), nil
 }
 
 // post returns the answer to a POST of the URL.
