@@ -6,6 +6,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -53,6 +54,14 @@ func TestNodes(t *testing.T) {
 		_, err := core.Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 		return err
 	}
+	csiNode := func(name string) error {
+		csiNodes := node.StorageV1().CSINodes()
+		_, err := csiNodes.Create(ctx, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if err == nil {
+			_, err = csiNodes.Get(ctx, name, metav1.GetOptions{})
+		}
+		return err
+	}
 	secret := func(name string) error {
 		_, err := core.Secrets("default").Get(ctx, name, metav1.GetOptions{})
 		return err
@@ -86,6 +95,16 @@ func TestNodes(t *testing.T) {
 			_, err := core.Pods("default").Create(ctx, pod("made", "n1", "c"), metav1.CreateOptions{})
 			return err
 		}},
+		{"STK-13 services are listed, which a real kubelet reads before it starts a container", true, func() error {
+			_, err := core.Services("").List(ctx, metav1.ListOptions{FieldSelector: "spec.clusterIP!=None"})
+			return err
+		}},
+		{"it makes none", false, func() error {
+			_, err := core.Services("default").Create(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "made"}}, metav1.CreateOptions{})
+			return err
+		}},
+		{"STK-13 its CSINode, without which a real kubelet ends after minutes, is made and read", true, func() error { return csiNode("n1") }},
+		{"another node's is not", false, func() error { return csiNode("n2") }},
 		{"no exec", false, func() error {
 			_, err := c.exec(t, c.certificate(t, "system:node:n1", "system:nodes"), session{}, "env")
 			return forbidden(err)

@@ -45,6 +45,7 @@ func fixed(a authorizer.Attributes) bool {
 		{"", "nodes/status", []string{"update", "patch"}},
 		{"", "pods", []string{"create", "delete"}},
 		{"", "pods/status", []string{"update", "patch"}},
+		{"", "services", []string{"get", "list", "watch"}},
 		{"", "events", []string{"create", "update", "patch"}},
 		{"coordination.k8s.io", "leases", []string{"get", "create", "update", "patch", "delete"}},
 		{"storage.k8s.io", "csidrivers", []string{"get", "list", "watch"}},
@@ -63,8 +64,12 @@ func resourceOf(a authorizer.Attributes) string {
 	return a.GetResource() + "/" + a.GetSubresource()
 }
 
-// own reports reads of the node itself and of the list of its pods.
+// own reports reads of the node itself and of the list of its pods, and what it does with its CSINode.
 func (n nodes) own(name string, a authorizer.Attributes) bool {
+	if a.GetAPIGroup() == "storage.k8s.io" && resourceOf(a) == "csinodes" {
+		// Which one may be created is Restriction's to say.
+		return a.GetVerb() == "create" || a.GetName() == name && slices.Contains([]string{"get", "update", "patch", "delete"}, a.GetVerb())
+	}
 	if a.GetAPIGroup() != "" || !slices.Contains([]string{"get", "list", "watch"}, a.GetVerb()) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -15,8 +16,9 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/apiserver/registry"
 )
 
-// Restriction is the admission plugin that keeps a node to its own objects: its Node, its Lease, the pods bound to it,
-// and tokens for those, of audiences that the pod or the authorizer allows. It lets pass whoever is no node.
+// Restriction is the admission plugin that keeps a node to its own objects: its Node, its Lease, its CSINode, the pods
+// bound to it, and tokens for those, of audiences that the pod or the authorizer allows. It lets pass whoever is no
+// node.
 type Restriction struct {
 	tokens audience.Checker
 }
@@ -60,6 +62,8 @@ func (r *Restriction) check(ctx context.Context, node string, a admission.Attrib
 		return r.token(ctx, node, a)
 	case group.Resource == "leases":
 		return ownLease(node, a)
+	case group == storagev1.Resource("csinodes"):
+		return ownCSINode(node, a)
 	}
 	return nil
 }
@@ -68,25 +72,32 @@ func ownNode(node string, a admission.Attributes) error {
 	if a.GetOperation() == admission.Delete {
 		return errors.New("a node does not delete nodes")
 	}
-	name := a.GetName()
-	if object, ok := a.GetObject().(*corev1.Node); ok && name == "" {
-		name = object.Name
-	}
-	if name != node {
+	if name := nameOf(a); name != node {
 		return fmt.Errorf("node %q may not change node %q", node, name)
 	}
 	return nil
 }
 
 func ownLease(node string, a admission.Attributes) error {
-	name := a.GetName()
-	if object, ok := a.GetObject().(interface{ GetName() string }); ok && name == "" {
-		name = object.GetName()
-	}
-	if a.GetNamespace() != corev1.NamespaceNodeLease || name != node {
+	if a.GetNamespace() != corev1.NamespaceNodeLease || nameOf(a) != node {
 		return fmt.Errorf("node %q may use only its own lease in %s", node, corev1.NamespaceNodeLease)
 	}
 	return nil
+}
+
+func ownCSINode(node string, a admission.Attributes) error {
+	if name := nameOf(a); name != node {
+		return fmt.Errorf("node %q may not change the CSINode %q", node, name)
+	}
+	return nil
+}
+
+// nameOf is the request's, or of one that creates an object the object's.
+func nameOf(a admission.Attributes) string {
+	if object, ok := a.GetObject().(interface{ GetName() string }); ok && a.GetName() == "" {
+		return object.GetName()
+	}
+	return a.GetName()
 }
 
 // ownPod allows status updates and deletion of the node's pods, and the creation of mirror pods on it.

@@ -30,6 +30,7 @@ func groups() []group {
 			&corev1.Secret{}, &corev1.SecretList{},
 			&corev1.ConfigMap{}, &corev1.ConfigMapList{},
 			&corev1.Event{}, &corev1.EventList{},
+			&corev1.Service{}, &corev1.ServiceList{},
 			&corev1.PersistentVolume{}, &corev1.PersistentVolumeList{},
 			&corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaimList{},
 			&corev1.PodAttachOptions{}, &corev1.PodLogOptions{}, &corev1.PodPortForwardOptions{}, &corev1.NodeProxyOptions{},
@@ -46,7 +47,9 @@ func groups() []group {
 			&rbacv1.Role{}, &rbacv1.RoleList{}, &rbacv1.RoleBinding{}, &rbacv1.RoleBindingList{},
 			&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBinding{}, &rbacv1.ClusterRoleBindingList{},
 		}},
-		{storagev1.SchemeGroupVersion, []runtime.Object{&storagev1.CSIDriver{}, &storagev1.CSIDriverList{}}},
+		{storagev1.SchemeGroupVersion, []runtime.Object{
+			&storagev1.CSIDriver{}, &storagev1.CSIDriverList{}, &storagev1.CSINode{}, &storagev1.CSINodeList{},
+		}},
 	}
 }
 

@@ -24,6 +24,7 @@ func selectable() map[string][]string {
 		"Node":      {"spec.unschedulable"},
 		"Namespace": {"status.phase"},
 		"Secret":    {"type"},
+		"Service":   {"spec.clusterIP", "spec.type"},
 	}
 }
 
@@ -54,6 +55,8 @@ func Fields(object runtime.Object) fields.Set {
 		return fields.Set{"spec.unschedulable": fmt.Sprint(o.Spec.Unschedulable)}
 	case *corev1.Namespace:
 		return fields.Set{"status.phase": string(o.Status.Phase)}
+	case *corev1.Service:
+		return fields.Set{"spec.clusterIP": o.Spec.ClusterIP, "spec.type": string(o.Spec.Type)}
 	case *corev1.Secret:
 		return fields.Set{"type": string(o.Type)}
 	}

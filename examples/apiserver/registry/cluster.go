@@ -114,6 +114,18 @@ func csiDrivers() resource[*storagev1.CSIDriver] {
 	}
 }
 
+// csiNodes are for real kubelets, which make theirs when they start.
+func csiNodes() resource[*storagev1.CSINode] {
+	return resource[*storagev1.CSINode]{
+		version: storagev1.SchemeGroupVersion, plural: "csinodes", singular: "csinode",
+		newObject: func() runtime.Object { return &storagev1.CSINode{} },
+		newList:   func() runtime.Object { return &storagev1.CSINodeList{} },
+		columns: []column[*storagev1.CSINode]{
+			{name: "Drivers", kind: "integer", cell: func(n *storagev1.CSINode) any { return len(n.Spec.Drivers) }},
+		},
+	}
+}
+
 func leases() resource[*coordinationv1.Lease] {
 	return resource[*coordinationv1.Lease]{
 		version: coordinationv1.SchemeGroupVersion, plural: "leases", singular: "lease", namespaced: true,

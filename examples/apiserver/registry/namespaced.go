@@ -78,6 +78,30 @@ func configMaps() resource[*corev1.ConfigMap] {
 	}
 }
 
+// services are for real kubelets, which give containers variables of them. None gets an address, and nothing leads to
+// one.
+func services() resource[*corev1.Service] {
+	return resource[*corev1.Service]{
+		version: corev1.SchemeGroupVersion, plural: "services", singular: "service", short: []string{"svc"}, namespaced: true,
+		newObject: func() runtime.Object { return &corev1.Service{} },
+		newList:   func() runtime.Object { return &corev1.ServiceList{} },
+		columns: []column[*corev1.Service]{
+			{name: "Type", kind: "string", cell: func(s *corev1.Service) any { return string(s.Spec.Type) }},
+			{name: "Cluster-IP", kind: "string", cell: func(s *corev1.Service) any { return orNone(s.Spec.ClusterIP) }},
+		},
+		fill: func(s *corev1.Service) {
+			setDefault(&s.Spec.Type, corev1.ServiceTypeClusterIP)
+			setDefault(&s.Spec.SessionAffinity, corev1.ServiceAffinityNone)
+			for i := range s.Spec.Ports {
+				setDefault(&s.Spec.Ports[i].Protocol, corev1.ProtocolTCP)
+			}
+			s.Status = corev1.ServiceStatus{}
+		},
+		keep:          func(updated, old *corev1.Service) { updated.Status = old.Status },
+		keepForStatus: func(updated, old *corev1.Service) { updated.Spec = old.Spec },
+	}
+}
+
 func persistentVolumeClaims() resource[*corev1.PersistentVolumeClaim] {
 	return resource[*corev1.PersistentVolumeClaim]{
 		version: corev1.SchemeGroupVersion, plural: "persistentvolumeclaims", singular: "persistentvolumeclaim",

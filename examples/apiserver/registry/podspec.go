@@ -20,6 +20,9 @@ func defaultPod(spec *corev1.PodSpec) {
 	if spec.SecurityContext == nil {
 		spec.SecurityContext = &corev1.PodSecurityContext{}
 	}
+	for i := range spec.Volumes {
+		defaultVolume(&spec.Volumes[i].VolumeSource)
+	}
 	for i := range spec.InitContainers {
 		defaultContainer(&spec.InitContainers[i])
 	}
@@ -28,10 +31,45 @@ func defaultPod(spec *corev1.PodSpec) {
 	}
 }
 
+// fileMode and tokenSeconds are the API's defaults. A real kubelet mounts no projected volume without a mode.
+const (
+	fileMode     = int32(0o644)
+	tokenSeconds = int64(60 * 60)
+)
+
+func defaultVolume(v *corev1.VolumeSource) {
+	if v.HostPath != nil {
+		setPointer(&v.HostPath.Type, corev1.HostPathUnset)
+	}
+	if v.Secret != nil {
+		setPointer(&v.Secret.DefaultMode, fileMode)
+	}
+	if v.ConfigMap != nil {
+		setPointer(&v.ConfigMap.DefaultMode, fileMode)
+	}
+	if v.DownwardAPI != nil {
+		setPointer(&v.DownwardAPI.DefaultMode, fileMode)
+	}
+	if v.Projected == nil {
+		return
+	}
+	setPointer(&v.Projected.DefaultMode, fileMode)
+	for _, source := range v.Projected.Sources {
+		if source.ServiceAccountToken != nil {
+			setPointer(&source.ServiceAccountToken.ExpirationSeconds, tokenSeconds)
+		}
+	}
+}
+
 func defaultContainer(c *corev1.Container) {
 	setDefault(&c.ImagePullPolicy, corev1.PullIfNotPresent)
 	setDefault(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	setDefault(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+			setDefault(&from.FieldRef.APIVersion, "v1")
+		}
+	}
 	for i := range c.Ports {
 		setDefault(&c.Ports[i].Protocol, corev1.ProtocolTCP)
 	}

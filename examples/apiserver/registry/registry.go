@@ -15,9 +15,10 @@ import (
 
 // Registry holds the storage of every resource that is stored.
 type Registry struct {
-	// Namespaces to Leases are the stores, for the parts of the server that look things up.
+	// Namespaces to ClusterRoleBindings are the stores, for the parts of the server that look things up.
 	Namespaces, Pods, Nodes, ServiceAccounts, Secrets, ConfigMaps, Events *Store
-	PersistentVolumes, PersistentVolumeClaims, CSIDrivers, Leases         *Store
+	Services, PersistentVolumes, PersistentVolumeClaims                   *Store
+	CSIDrivers, CSINodes, Leases                                          *Store
 	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings                *Store
 
 	all    map[schema.GroupVersion]map[string]rest.Storage
@@ -36,9 +37,11 @@ func New(k kinds.Kinds, backend *memory.Backend, groups admission.Component) (*R
 	r.Secrets = add(&b, secrets())
 	r.ConfigMaps = add(&b, configMaps())
 	r.Events = add(&b, events())
+	r.Services = add(&b, services())
 	r.PersistentVolumes = add(&b, persistentVolumes())
 	r.PersistentVolumeClaims = add(&b, persistentVolumeClaims())
 	r.CSIDrivers = add(&b, csiDrivers())
+	r.CSINodes = add(&b, csiNodes())
 	r.Leases = add(&b, leases())
 	r.Roles = add(&b, roleObjects())
 	r.RoleBindings = add(&b, roleBindings())

@@ -30,7 +30,7 @@ func podRows() []Row {
 		refused("dnsConfig", "containers get the node's resolv.conf"),
 		refused("readinessGates", "a pod is ready when its containers run"),
 		honoured("runtimeClassName", "the runtime handler that the kubelet's configuration has for it"),
-		ignored("enableServiceLinks", "the node knows no Services whose variables it could set; true is the API's default"),
+		ignored("enableServiceLinks", "the kubelet reads no Services, whose variables it could set; true is the API's default"),
 		ignored("preemptionPolicy", "the scheduler's"),
 		refused("overhead", "nothing is accounted"),
 		ignored("topologySpreadConstraints", "the scheduler's"),
