@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/parts"
+	"github.com/lanyard-dev/lanyard/examples/sweep"
 )
 
 // PauseImage is the sandbox image that the rig expects to be given with Import before the first pod runs.
@@ -79,7 +79,7 @@ func Start(ctx context.Context, c Config) (*Rig, error) {
 	// It looks for its shim on the path.
 	r.cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(c.Shim)+":"+os.Getenv("PATH"))
 	var err error
-	if r.users, err = shareCgroups(); err != nil {
+	if r.users, err = sweep.Users(); err != nil {
 		return nil, err
 	}
 	if r.log, err = os.Create(filepath.Join(c.Dir, "containerd.log")); err != nil {
@@ -182,35 +182,8 @@ func (r *Rig) Stop() error {
 		_ = r.cmd.Process.Kill()
 		<-r.exited
 	}
-	r.removeParents()
-	return errors.Join(r.log.Close(), r.users.Close(), unmountBelow(r.dir))
-}
-
-// shareCgroups says that somebody uses the cgroup that all containerds put their containers below. The lock is on a
-// directory that every machine has, so that it leaves no file.
-func shareCgroups() (*os.File, error) {
-	f, err := os.Open("/sys/fs/cgroup")
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
-		return nil, errors.Join(&os.PathError{Op: "flock", Path: f.Name(), Err: err}, f.Close())
-	}
-	return f, nil
-}
-
-// removeParents removes the cgroups that containerd makes above its containers' and leaves behind, unless another rig
-// may be about to put a container there. The kernel keeps those that are not empty.
-func (r *Rig) removeParents() {
-	if unix.Flock(int(r.users.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return
-	}
-	for _, pattern := range []string{"/sys/fs/cgroup/k8s.io", "/sys/fs/cgroup/*/k8s.io"} {
-		left, _ := filepath.Glob(pattern)
-		for _, dir := range left {
-			_ = os.Remove(dir)
-		}
-	}
+	sweep.RemoveParents(r.users)
+	return errors.Join(r.log.Close(), r.users.Close(), sweep.Unmount(r.dir))
 }
 
 // tail is the end of what containerd said.
@@ -220,24 +193,6 @@ func (r *Rig) tail() string {
 		return err.Error()
 	}
 	return tail(string(b))
-}
-
-// unmountBelow detaches every mount below dir, the innermost first.
-func unmountBelow(dir string) error {
-	b, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return err
-	}
-	var errs []error
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if f := strings.Fields(lines[i]); len(f) > 4 && strings.HasPrefix(f[4], dir+"/") {
-			if err := unix.Unmount(f[4], unix.MNT_DETACH); err != nil {
-				errs = append(errs, &os.PathError{Op: "unmount", Path: f[4], Err: err})
-			}
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func tail(s string) string { return strings.TrimSpace(s[max(0, len(s)-2<<10):]) }

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/examples/ca"
 	"github.com/lanyard-dev/lanyard/examples/stack/process"
+	"github.com/lanyard-dev/lanyard/examples/sweep"
 )
 
 // Cluster is a running cluster. Its methods are safe for concurrent use, but for those that start and stop parts.
@@ -103,7 +105,8 @@ func (c *Cluster) startControl(ctx context.Context) error {
 	return nil
 }
 
-// New makes the cluster's network, its authority and its administrator, and starts nothing. Stop it when done.
+// New makes the cluster's network, its authority and its administrator, and starts no component. Stop it when done; when
+// this process ends before, a process that New starts beside it does so.
 func New(o Options) (_ *Cluster, err error) {
 	c := &Cluster{options: o, dir: o.Dir, exposed: map[int]bool{}}
 	defer func() {
@@ -112,19 +115,30 @@ func New(o Options) (_ *Cluster, err error) {
 		}
 	}()
 	if c.dir == "" {
-		if c.dir, err = os.MkdirTemp("", "lanyard-k8s-"); err != nil {
-			return nil, err
-		}
-		c.atEnd(func() error { return os.RemoveAll(c.dir) })
+		// Its name is there before it is, so that whoever removes it knows it.
+		c.dir = filepath.Join(os.TempDir(), "lanyard-k8s-"+rand.Text()[:10])
 	}
-	if err := os.MkdirAll(filepath.Join(c.dir, "users"), 0o755); err != nil {
+	if c.dir, err = filepath.Abs(c.dir); err != nil {
 		return nil, err
 	}
 	if c.spaces, err = newNetwork(); err != nil {
 		return nil, err
 	}
 	c.atEnd(c.spaces.net.Close)
-	c.atEnd(c.sweep)
+	// Before anything is there that could be left.
+	keeper, err := sweep.Keep(sweep.Place{Network: c.spaces.net, Dir: c.dir, Remove: o.Dir == ""})
+	if err != nil {
+		return nil, err
+	}
+	c.atEnd(keeper.Close)
+	if o.Dir == "" {
+		if err := os.Mkdir(c.dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, "users"), 0o755); err != nil {
+		return nil, err
+	}
 	if err := c.spaces.addAddress(0, c.address(0)); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// removalPatience bounds the removal of a node's pods. What it leaves, the cluster sweeps up.
+// removalPatience bounds the removal of a node's pods. What it leaves, the cluster's keeper sweeps up.
 const removalPatience = 20 * time.Second
 
 // stopContainerd removes the node's pods and ends containerd. The kubelet has ended by then, and makes no others.

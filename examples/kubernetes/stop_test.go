@@ -38,14 +38,14 @@ func settings(t *testing.T) (out string) {
 
 // place is what can be looked for when a cluster is gone.
 type place struct {
-	dir        string
-	namespaces []string // as /proc/PID/ns has them
-	containers []string
+	Dir        string
+	Namespaces []string // as /proc/PID/ns has them
+	Containers []string
 }
 
 func placeOf(t *testing.T, c *kubernetes.Cluster, pods ...*corev1.Pod) place {
 	t.Helper()
-	p := place{dir: c.Dir()}
+	p := place{Dir: c.Dir()}
 	look := func() error {
 		for _, kind := range []string{"net", "mnt"} {
 			here, err := os.Readlink("/proc/self/ns/" + kind)
@@ -57,7 +57,7 @@ func placeOf(t *testing.T, c *kubernetes.Cluster, pods ...*corev1.Pod) place {
 				return err
 			}
 			if here != there {
-				p.namespaces = append(p.namespaces, there)
+				p.Namespaces = append(p.Namespaces, there)
 			}
 		}
 		return nil
@@ -70,45 +70,60 @@ func placeOf(t *testing.T, c *kubernetes.Cluster, pods ...*corev1.Pod) place {
 			t.Fatal(err)
 		}
 	}
-	if len(p.namespaces) == 0 {
+	if len(p.Namespaces) == 0 {
 		t.Fatal("the cluster has no namespace of its own")
 	}
 	for _, pod := range pods {
 		for _, s := range pod.Status.ContainerStatuses {
-			p.containers = append(p.containers, strings.TrimPrefix(s.ContainerID, "containerd://"))
+			p.Containers = append(p.Containers, strings.TrimPrefix(s.ContainerID, "containerd://"))
 		}
+	}
+	tasks, err := filepath.Glob(filepath.Join(c.Dir(), "*/containerd/state/io.containerd.runtime.v2.task/k8s.io/*"))
+	if err != nil || len(tasks) < 2*len(pods) {
+		t.Fatalf("containers and sandboxes of %d pods: %v, %v", len(pods), tasks, err)
+	}
+	for _, task := range tasks {
+		p.Containers = append(p.Containers, filepath.Base(task))
 	}
 	return p
 }
 
-// gone checks that nothing of the cluster is left: process, namespace, mount, cgroup, file.
+// gone checks that nothing of the cluster is left.
 func (p place) gone(t *testing.T) {
 	t.Helper()
+	for _, what := range p.left() {
+		t.Error(what)
+	}
+}
+
+// left says what is left of the cluster: process, namespace, mount, cgroup, file.
+func (p place) left() (out []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/*")
-	own, _ := filepath.Glob("/proc/self/fd/*")
-	for _, file := range append(links, own...) {
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, file := range append(links, open...) {
 		link, _ := os.Readlink(file)
-		for _, namespace := range p.namespaces {
+		for _, namespace := range p.Namespaces {
 			if link == namespace {
-				t.Errorf("%s is still %s", file, namespace)
+				out = append(out, fmt.Sprintf("%s is still %s", file, namespace))
 			}
 		}
 	}
 	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range append(commands, "/proc/self/mounts") {
 		text, _ := os.ReadFile(file)
-		if bytes.Contains(text, []byte(p.dir)) {
-			t.Errorf("%s still has the cluster's directory: %q", file, text)
+		if bytes.Contains(text, []byte(p.Dir)) {
+			out = append(out, fmt.Sprintf("%s still has the cluster's directory: %q", file, text))
 		}
 	}
-	for _, id := range p.containers {
+	for _, id := range p.Containers {
 		if left, _ := filepath.Glob("/sys/fs/cgroup/*/k8s.io/" + id); len(left) > 0 {
-			t.Errorf("cgroups left: %v", left)
+			out = append(out, fmt.Sprintf("cgroups left: %v", left))
 		}
 	}
-	if _, err := os.Stat(p.dir); !os.IsNotExist(err) {
-		t.Errorf("%s is still there: %v", p.dir, err)
+	if _, err := os.Stat(p.Dir); !os.IsNotExist(err) {
+		out = append(out, fmt.Sprintf("%s is still there: %v", p.Dir, err))
 	}
+	return out
 }
 
 func TestStop(t *testing.T) {
@@ -202,7 +217,7 @@ func TestStartFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Dir = newDir(t)
-			p := place{dir: o.Dir}
+			p := place{Dir: o.Dir}
 			c, err := kubernetes.Start(t.Context(), o)
 			if err == nil {
 				t.Fatal("Start(…) = nil, want an error", c.Stop())
