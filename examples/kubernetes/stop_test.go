@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,18 +99,20 @@ func (p place) gone(t *testing.T) {
 
 // left says what is left of the cluster: process, namespace, mount, cgroup, file.
 func (p place) left() (out []string) {
-	links, _ := filepath.Glob("/proc/[0-9]*/ns/*")
+	// The kernel gives the number of a namespace that is gone to the next one, which may be that of a container beside
+	// us. So others' mount namespaces are known by what is mounted there.
+	links, _ := filepath.Glob("/proc/[0-9]*/ns/net")
 	open, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	own := fmt.Sprintf("/proc/%d/", os.Getpid())
 	for _, file := range append(links, open...) {
 		link, _ := os.Readlink(file)
-		for _, namespace := range p.Namespaces {
-			if link == namespace {
-				out = append(out, fmt.Sprintf("%s is still %s", file, namespace))
-			}
+		if slices.Contains(p.Namespaces, link) && (strings.HasPrefix(file, own) || strings.HasPrefix(link, "net:")) {
+			out = append(out, fmt.Sprintf("%s is still %s", file, link))
 		}
 	}
 	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, file := range append(commands, "/proc/self/mounts") {
+	mounts, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
+	for _, file := range append(commands, mounts...) {
 		text, _ := os.ReadFile(file)
 		if bytes.Contains(text, []byte(p.Dir)) {
 			out = append(out, fmt.Sprintf("%s still has the cluster's directory: %q", file, text))
