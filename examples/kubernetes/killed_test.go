@@ -21,18 +21,17 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/parts"
 )
 
-// killedVariable makes TestKilledHelper start a cluster, and says which.
+// killedVariable makes TestKilled the helper, and says which cluster it starts.
 const killedVariable = "LANYARD_KILLED_HELPER"
 
-// TestKilledHelper is the process that TestKilled ends. It has a cluster, says where on the standard output, and then
+// beKilled is what the process does that TestKilled ends. It has a cluster, says where on the standard output, and then
 // does as the standard input says.
-func TestKilledHelper(t *testing.T) {
+func beKilled(t *testing.T, cluster string) {
+	t.Helper()
 	var c *kubernetes.Cluster
 	var pods []*corev1.Pod
 	var err error
-	switch os.Getenv(killedVariable) {
-	case "":
-		t.Skip("only TestKilled runs it")
+	switch cluster {
 	case "whole":
 		if c, err = kubernetes.Start(t.Context(), kubernetes.Options{}); err != nil {
 			t.Fatal(err)
@@ -44,6 +43,8 @@ func TestKilledHelper(t *testing.T) {
 		pods = append(pods, pod)
 	case "part":
 		c = startPart(t)
+	default:
+		t.Fatalf("no cluster %q", cluster)
 	}
 	text, err := json.Marshal(placeOf(t, c, pods...))
 	if err != nil {
@@ -77,6 +78,9 @@ func startPart(t *testing.T) *kubernetes.Cluster {
 }
 
 func TestKilled(t *testing.T) {
+	if cluster := os.Getenv(killedVariable); cluster != "" {
+		beKilled(t, cluster)
+	}
 	kubernetes.Need(t)
 	dir := newDir(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
@@ -175,7 +179,7 @@ func TestKeeperKilled(t *testing.T) {
 	})
 }
 
-// helper is a process that runs TestKilledHelper.
+// helper is a process that runs TestKilled to be killed.
 type helper struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -187,7 +191,7 @@ func killed(h helper) error { return h.cmd.Process.Kill() }
 // startAndEnd ends a helper once it has its cluster, and returns where that was.
 func startAndEnd(t *testing.T, cluster string, end func(helper) error) (p place) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledHelper$", "-test.v")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$", "-test.v")
 	cmd.Env = append(os.Environ(), killedVariable+"="+cluster)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
