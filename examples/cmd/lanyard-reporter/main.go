@@ -12,6 +12,10 @@
 //	reporter tree DEPTH [WORD]... start a child that does the same with one less, report, wait for it; the last holds
 //	reporter live DIR NAME STEP...  report into DIR/reports as one generation of many, see live; end with standard input
 //	reporter forge ID ...         become the rest, with that audit ID in the environment
+//	reporter bare ...             become the rest, with an empty environment
+//	reporter loginuid UID ...     write the login UID of this process, as pam_loginuid does, then become the rest
+//	reporter descend HOW...       report; start one that holds for each HOW (child, session, daemon, sibling); hold
+//	reporter leave ...            start the rest in a session of its own, exit without waiting
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
 //	reporter print OUT ERR [CODE] OUT to stdout, ERR to stderr, exit with CODE
@@ -101,6 +105,14 @@ func run(args []string) error {
 		return live(arg(1), args[min(2, len(args)):])
 	case "forge":
 		return forge(args[1:])
+	case "bare":
+		return become(args[1:], nil)
+	case "loginuid":
+		return login(arg(1), args[min(2, len(args)):])
+	case "descend":
+		return descend(args[1:])
+	case "leave":
+		return start(args[1:], &syscall.SysProcAttr{Setsid: true})
 	case "flood":
 		return flood(arg(1), arg(2))
 	case "echo":
@@ -212,7 +224,7 @@ func forge(args []string) error {
 	if err := os.Setenv(execaudit.AuditIDName, args[0]); err != nil {
 		return err
 	}
-	return syscall.Exec("/proc/self/exe", append(os.Args[:1:1], args[1:]...), os.Environ())
+	return become(args[1:], os.Environ())
 }
 
 func flood(count, rate string) error {

@@ -4,7 +4,9 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -25,7 +27,14 @@ type Report struct {
 	StartTicks uint64   `json:"startTicks"`
 	Args       []string `json:"args"`
 	Host       string   `json:"host"`
+	// LoginUID and AuditSession are the kernel's mark of a login session, [NoSession] where the process has none, or the
+	// kernel keeps none.
+	LoginUID     uint32 `json:"loginUID"`
+	AuditSession uint32 `json:"auditSession"`
 }
+
+// NoSession is what the kernel says of a process in no login session.
+const NoSession = 1<<32 - 1
 
 // Entry is one environment string. Values are bytes, because an environment need not be UTF-8.
 type Entry struct {
@@ -53,8 +62,26 @@ func Self() (Report, error) {
 	if r.StartTicks, err = startTicks(); err != nil {
 		return r, err
 	}
+	if r.LoginUID, err = mark("loginuid"); err != nil {
+		return r, err
+	}
+	if r.AuditSession, err = mark("sessionid"); err != nil {
+		return r, err
+	}
 	r.CapEff, err = statusField("CapEff")
 	return r, err
+}
+
+func mark(file string) (uint32, error) {
+	b, err := os.ReadFile("/proc/self/" + file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return NoSession, nil // a kernel without auditing
+	}
+	if err != nil {
+		return NoSession, err
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 32)
+	return uint32(n), err
 }
 
 // environ asks the kernel: Go's own os.Environ hides duplicates.
