@@ -2,4 +2,12 @@ module github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge
 
 go 1.26.0
 
-require github.com/lanyard-dev/lanyard/execaudit/bridge v0.1.0
+require (
+	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
+	github.com/spf13/cobra v1.10.2
+)
+
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+)

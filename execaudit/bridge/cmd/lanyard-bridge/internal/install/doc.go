@@ -1,0 +1,2 @@
+// Package install is the commands `lanyard-bridge install`, `uninstall` and `status`.
+package install
