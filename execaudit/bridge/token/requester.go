@@ -1,0 +1,43 @@
+package token
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"maps"
+	"slices"
+)
+
+// User is who asked for an exec, as the API server says it in a review.
+type User struct {
+	// Name and UID are the user's.
+	Name, UID string
+	// Groups in any order.
+	Groups []string
+	// Extra is further information by key, its values in any order.
+	Extra map[string][]string
+}
+
+// Requester returns the tag of a user: the same for the same one, another for any other, and nothing that tells who
+// it is without the private key. A webhook that is called again for one request knows its own token by it; a token
+// that another user has got hold of has another tag. It is zero for the zero Key.
+func (k Key) Requester(user User) [16]byte {
+	if k.secret == nil {
+		return [16]byte{}
+	}
+	h := hmac.New(sha256.New, k.secret.requester[:])
+	var buf []byte
+	texts := func(list []string) {
+		writeCount(h, len(list))
+		for _, text := range list {
+			buf = writeText(h, text, buf)
+		}
+	}
+	texts([]string{user.Name, user.UID})
+	texts(slices.Sorted(slices.Values(user.Groups)))
+	keys := slices.Sorted(maps.Keys(user.Extra))
+	texts(keys)
+	for _, key := range keys {
+		texts(slices.Sorted(slices.Values(user.Extra[key])))
+	}
+	return [16]byte(h.Sum(nil))
+}
