@@ -179,6 +179,7 @@ func (s *Server) readSessions(path string, open map[journal.SessionKey]journal.R
 			return err
 		case r.Kind == journal.KindEnd:
 			delete(open, r.SessionKey())
+		case r.Kind == journal.KindRefusal: // nothing was started
 		default:
 			open[r.SessionKey()] = r
 		}

@@ -136,6 +136,23 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ATT-3 BRG-3 the mark of an intent is read, and makes no process", func(t *testing.T) {
+		var b attribution.Batch
+		err := journal.Decode(changed(t, "journal", `"execID"`, `"bootID":"b","sessionID":7,"loginUID":2013265920,"execSession":"s","execID"`), &b)
+		if err != nil || b.Records[0].SessionID != 7 || b.Records[0].Process != (attribution.Process{BootID: "b"}) {
+			t.Errorf("Decode = %+v, %v", b.Records, err)
+		}
+	})
+	t.Run("ATT-3 BRG-4 a refusal is not a session", func(t *testing.T) {
+		var b attribution.Batch
+		err := journal.Decode(changed(t, "journal", `"kind":"intent"`, `"kind":"refusal","reason":"token: expired"`), &b)
+		if err != nil || len(b.Records) != 0 || b.Ignored != (attribution.Ignored{OtherKinds: 1}) {
+			t.Errorf("Decode = %+v, %+v, %v", b.Records, b.Ignored, err)
+		}
+		if err := journal.Decode(changed(t, "journal", `"kind":"intent"`, `"kind":"refusal"`), &b); !errors.Is(err, attribution.ErrMalformed) {
+			t.Errorf("without reason: %v", err)
+		}
+	})
 	t.Run("ATT-8 what the journal's own reader refuses is malformed, and so is what no kernel shows", func(t *testing.T) {
 		for _, change := range [][2]string{
 			{`"node"`, `"Node"`},

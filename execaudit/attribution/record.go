@@ -23,7 +23,8 @@ type Record struct {
 	AuditID string
 	// Namespace, Pod and Container are Kubernetes names.
 	Namespace, Pod, Container string
-	// Process is the session's first process; zero in an intent.
+	// Process is the session's first process; of an intent, at most the boot ID
+	// that goes with its SessionID.
 	Process Process
 	// SessionID is the kernel's audit session ID of Process and its descendants;
 	// with Node and Process.BootID it marks the session. 0 when none is recorded.

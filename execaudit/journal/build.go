@@ -9,8 +9,8 @@ const (
 	MaxArgs = 4096
 	// MaxArgvBytes is the most bytes over all arguments.
 	MaxArgvBytes = 64 << 10 // 64 KiB
-	// MaxTextBytes is the most bytes of an audit ID and of a reason. An audit
-	// ID that was cut names no audit event.
+	// MaxTextBytes is the most bytes of an audit ID, of an exec session's ID and
+	// of a reason. An ID that was cut names no audit event.
 	MaxTextBytes = 1 << 10 // 1 KiB
 )
 
@@ -22,6 +22,14 @@ func Intent(session Session, argv []string, tty bool, at time.Time) Record {
 	r.TTY = tty
 	r.Argv, r.ArgvTruncated = bounded(argv)
 	return r
+}
+
+// Marked returns the intent with the mark that the kernel gave before the process is started, so that the session's
+// processes are found even where its start was not seen. Of mark it takes BootID, SessionID and LoginUID.
+func Marked(intent Record, mark Process) Record {
+	mark = marked(mark)
+	intent.BootID, intent.SessionID, intent.LoginUID = mark.BootID, mark.SessionID, mark.LoginUID
+	return intent
 }
 
 // Start returns the record to append once the process has started.
@@ -49,8 +57,17 @@ func Lost(session Session, process Process, reason string, at time.Time) Record 
 	return r
 }
 
+// Refused returns the record of a session that was asked for on the node and refused there, and so never started.
+// reason says why, and is not empty. argv is bounded as in Intent.
+func Refused(session Session, reason string, argv []string, tty bool, at time.Time) Record {
+	r := record(KindRefusal, session, at)
+	r.Reason, r.TTY = cut(reason), tty
+	r.Argv, r.ArgvTruncated = bounded(argv)
+	return r
+}
+
 func record(kind Kind, session Session, at time.Time) Record {
-	session.AuditID = cut(session.AuditID)
+	session.AuditID, session.ExecSession = cut(session.AuditID), cut(session.ExecSession)
 	return Record{Version: Version, Kind: kind, Time: at.UTC().Round(0), Session: session}
 }
 
@@ -58,6 +75,9 @@ func record(kind Kind, session Session, at time.Time) Record {
 func marked(p Process) Process {
 	if p.SessionID == SessionIDUnset {
 		p.SessionID = 0
+	}
+	if p.LoginUID == LoginUIDUnset {
+		p.LoginUID = 0
 	}
 	return p
 }

@@ -16,12 +16,13 @@ type text struct {
 	value *string
 }
 
-func (r *Record) texts() [11]text {
+func (r *Record) texts() [12]text {
 	return [...]text{
 		{"node", &r.Node},
 		{"containerID", &r.ContainerID},
 		{"execID", &r.ExecID},
 		{"auditID", &r.AuditID},
+		{"execSession", &r.ExecSession},
 		{"sandboxID", &r.SandboxID},
 		{"namespace", &r.Namespace},
 		{"pod", &r.Pod},

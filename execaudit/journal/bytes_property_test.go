@@ -32,7 +32,7 @@ func anyBytesRecord() *rapid.Generator[journal.Record] {
 		r := journal.Record{
 			Version: journal.Version, Kind: journal.KindEnd, Time: at.Add(time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "time"))),
 			Session: journal.Session{
-				Node: text("node", 1), ContainerID: text("container ID", 1), ExecID: text("exec ID", 1), AuditID: text("audit ID", 0),
+				Node: text("node", 1), ContainerID: text("container ID", 1), ExecID: text("exec ID", 1), AuditID: text("audit ID", 0), ExecSession: text("exec session", 0),
 				SandboxID: text("sandbox ID", 0), Namespace: text("namespace", 0), Pod: text("pod", 0), PodUID: text("pod UID", 0), Container: text("container", 0),
 			},
 			Process:  journal.Process{PID: 1, StartTicks: 2, BootID: text("boot ID", 0)},
@@ -105,6 +105,7 @@ func TestAnyBytes(t *testing.T) {
 	t.Run("EXA-39 an intent at its bounds fits whatever its bytes are", func(t *testing.T) {
 		odd := session
 		odd.AuditID = strings.Repeat("\xff", journal.MaxTextBytes)
+		odd.ExecSession = odd.AuditID
 		argv := make([]string, journal.MaxArgs)
 		for i := range argv {
 			argv[i] = strings.Repeat("\xff", journal.MaxArgvBytes/journal.MaxArgs)

@@ -70,6 +70,7 @@ const (
 	sawContainerID
 	sawExecID
 	sawAuditID
+	sawExecSession
 	sawSandboxID
 	sawNamespace
 	sawPod
@@ -79,6 +80,7 @@ const (
 	sawStartTicks
 	sawBootID
 	sawSessionID
+	sawLoginUID
 	sawArgv
 	sawArgvTruncated
 	sawTTY
@@ -104,6 +106,8 @@ func (d *decoding) member(key []byte, r *Record) bool {
 		return d.first(sawExecID) && d.string(&r.ExecID, &d.last.ExecID)
 	case "auditID":
 		return d.first(sawAuditID) && d.string(&r.AuditID, &d.last.AuditID)
+	case "execSession":
+		return d.first(sawExecSession) && d.string(&r.ExecSession, &d.last.ExecSession)
 	case "sandboxID":
 		return d.first(sawSandboxID) && d.string(&r.SandboxID, &d.last.SandboxID)
 	case "namespace":
@@ -121,7 +125,9 @@ func (d *decoding) member(key []byte, r *Record) bool {
 	case "bootID":
 		return d.first(sawBootID) && d.string(&r.BootID, &d.last.BootID)
 	case "sessionID":
-		return d.first(sawSessionID) && d.sessionID(r)
+		return d.first(sawSessionID) && d.mark(&r.SessionID)
+	case "loginUID":
+		return d.first(sawLoginUID) && d.mark(&r.LoginUID)
 	case "argv":
 		return d.first(sawArgv) && d.strings(&r.Argv)
 	case "argvTruncated":
@@ -193,7 +199,7 @@ func (d *decoding) kind(into *Kind) bool {
 	if !ok {
 		return false
 	}
-	for _, known := range [...]Kind{KindIntent, KindStart, KindEnd} {
+	for _, known := range [...]Kind{KindIntent, KindStart, KindEnd, KindRefusal} {
 		if string(d.line[start:d.pos-1]) == string(known) {
 			*into = known
 			return true
@@ -280,9 +286,10 @@ func (d *decoding) startTicks(r *Record) (ok bool) {
 	return ok
 }
 
-func (d *decoding) sessionID(r *Record) bool {
+// mark reads one of the two numbers that the kernel marks a session with.
+func (d *decoding) mark(into *uint32) bool {
 	n, ok := d.unsigned(32)
-	r.SessionID = uint32(n)
+	*into = uint32(n)
 	return ok
 }
 

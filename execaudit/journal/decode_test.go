@@ -175,14 +175,14 @@ func checkDecode(t interface{ Fatalf(string, ...any) }, used *journal.Decoder, l
 }
 
 const goodLine = `{"version":1,"kind":"end","time":"2026-11-21T04:10:00.25Z","node":"n","containerID":"c","execID":"e","exitCode":0,` +
-	`"pid":7,"startTicks":8,"bootID":"b","sessionID":9,"argv":["sh","-c",""],"tty":true,"argvTruncated":false,"reason":"why","auditID":"a",` +
+	`"pid":7,"startTicks":8,"bootID":"b","sessionID":9,"loginUID":10,"argv":["sh","-c",""],"tty":true,"argvTruncated":false,"reason":"why","auditID":"a","execSession":"x",` +
 	`"sandboxID":"s","namespace":"ns","pod":"p","podUID":"u","container":"k","later":{"field":[1,{"x":null}]}}`
 
 // values are of every type, with what is at the edge of one.
 var values = []string{
 	"null", "true", "false", "0", "-0", "1", "-1", "01", "1.0", "1e3", "1E+2", "1e", "1.", ".5", "-", "+1", "2147483648", "4294967294", "4294967295", "4294967296",
 	"9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "nul", "nulll", "True", "truefalse",
-	`""`, `"x"`, `"start"`, `"\u0073tart"`, `"intent"`, `"paused"`, `"\""`, `"\\"`, `"\/\b\f\n\r\t"`, `"\x"`, `"\"`, `"\u12"`, `"\u12zz"`, `"\u+123"`, `"\u00e9é"`,
+	`""`, `"x"`, `"start"`, `"\u0073tart"`, `"intent"`, `"refusal"`, `"paused"`, `"\""`, `"\\"`, `"\/\b\f\n\r\t"`, `"\x"`, `"\"`, `"\u12"`, `"\u12zz"`, `"\u+123"`, `"\u00e9é"`,
 	`"\ud83d\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d"`, `"\ud83d\ud83d\ude00"`, `"\ufffd"`, "\"\xff\xfe\"", "\"\xc3\"", "\"\xed\xa0\x80\"", "\"\x1f\"", "\"\x7f\"", "\"\t\"",
 	"\"unended", `"ééééééééé longer than a word \\ and more"`, `"0123456\"9"`, `"01234567\n"`, "\"0123456\xff9abcdef\\u0041\"",
 	`"2026-11-21T04:10:00Z"`, `"2026-11-21T04:10:00.123456789+05:30"`, `"2026-11-21T4:10:00Z"`, `"2026-11-21T04:10:00,5Z"`, `"2026-02-30T04:10:00Z"`, `"2026-11-21T04:10:00\u005a"`,
@@ -190,13 +190,13 @@ var values = []string{
 	"[]", "[ ]", `["a"]`, `["a","b","c","d","e","f","g","h","i"]`, `[null]`, `["a",null,""]`, `["a",1]`, `["a",]`, `[,]`, `["a" "b"]`, "[", "]", "[[]]", "{}", `{"a":1}`, `{"a":1,}`, `{"a"}`, `{a:1}`, `{"a":1,"a":2}`,
 	strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000),
 	strings.Repeat(`{"a":`, 9_999) + "1" + strings.Repeat("}", 9_999), strings.Repeat(`{"a":`, 10_000) + "1" + strings.Repeat("}", 10_000),
-	`{"auditID":"/w=="}`, `{"auditID":"/w==","auditID":"/w=="}`, `{"argv":["/w=="]}`, `{"argv":[null,null,null]}`, `{"reason":"YQ=="}`, `{"reason":null}`, `{"later":1}`,
+	`{"auditID":"/w=="}`, `{"execSession":"/w=="}`, `{"auditID":"/w==","auditID":"/w=="}`, `{"argv":["/w=="]}`, `{"argv":[null,null,null]}`, `{"reason":"YQ=="}`, `{"reason":null}`, `{"later":1}`,
 	" 1", "1 ", "\t1", "\v1", "\u00a01", "1 1", "/*x*/1",
 }
 
 var keys = []string{
-	"version", "kind", "time", "argv", "argvTruncated", "tty", "exitCode", "reason", "pid", "startTicks", "bootID", "sessionID", "node", "containerID", "execID",
-	"auditID", "sandboxID", "namespace", "pod", "podUID", "container", "later", "", "VERSION", "execid", "bytes", `\u212aind`, `\u0065xecID`, `no\de`, "n\xffde", `pod\u0055ID`, "Session",
+	"version", "kind", "time", "argv", "argvTruncated", "tty", "exitCode", "reason", "pid", "startTicks", "bootID", "sessionID", "loginUID", "node", "containerID", "execID",
+	"auditID", "execSession", "sandboxID", "namespace", "pod", "podUID", "container", "later", "", "VERSION", "execid", "bytes", `\u212aind`, `\u0065xecID`, `no\de`, "n\xffde", `pod\u0055ID`, "Session",
 }
 
 func TestDecode(t *testing.T) {

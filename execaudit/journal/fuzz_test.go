@@ -11,6 +11,8 @@ func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"", "\n\n", "null", "{}", `{"version":1}`, `{"version":1,"kind":"end","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","exitCode":0}`,
 		`{"version":1,"kind":"start","pid":1e99}`, "\xff", `{"version":1,"kind":"intent","argv":[1]}`,
+		`{"version":1,"kind":"refusal","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","execSession":"s","reason":"why"}`,
+		`{"version":1,"kind":"intent","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","sessionID":7,"loginUID":2013265920}`,
 	} {
 		f.Add([]byte(seed))
 	}

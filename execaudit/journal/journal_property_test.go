@@ -16,16 +16,24 @@ import (
 func anyRecord() *rapid.Generator[journal.Record] {
 	return rapid.Custom(func(t *rapid.T) journal.Record {
 		text := func(label string) string { return rapid.StringN(1, 9, 64).Draw(t, label) }
-		s := journal.Session{Node: text("node"), ContainerID: text("container"), ExecID: text("exec"), AuditID: rapid.String().Draw(t, "audit")}
-		p := journal.Process{PID: rapid.IntRange(1, 1<<22).Draw(t, "pid"), StartTicks: rapid.Uint64Min(1).Draw(t, "ticks"), BootID: text("boot"), SessionID: rapid.Uint32Max(journal.SessionIDUnset-1).Draw(t, "session")}
+		s := journal.Session{Node: text("node"), ContainerID: text("container"), ExecID: text("exec"), AuditID: rapid.String().Draw(t, "audit"), ExecSession: rapid.String().Draw(t, "exec session")}
+		p := journal.Process{
+			PID: rapid.IntRange(1, 1<<22).Draw(t, "pid"), StartTicks: rapid.Uint64Min(1).Draw(t, "ticks"), BootID: text("boot"),
+			SessionID: rapid.Uint32Max(journal.SessionIDUnset-1).Draw(t, "session"), LoginUID: rapid.Uint32Max(journal.LoginUIDUnset-1).Draw(t, "login"),
+		}
+		argv := rapid.SliceOf(rapid.String())
 		when := at.Add(time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "time")))
-		switch rapid.IntRange(0, 3).Draw(t, "kind") {
+		switch rapid.IntRange(0, 5).Draw(t, "kind") {
 		case 0:
-			return journal.Intent(s, rapid.SliceOf(rapid.String()).Draw(t, "argv"), rapid.Bool().Draw(t, "tty"), when)
+			return journal.Intent(s, argv.Draw(t, "argv"), rapid.Bool().Draw(t, "tty"), when)
 		case 1:
 			return journal.Start(s, p, when)
 		case 2:
 			return journal.End(s, p, rapid.IntRange(0, 255).Draw(t, "code"), when)
+		case 3:
+			return journal.Marked(journal.Intent(s, argv.Draw(t, "argv"), rapid.Bool().Draw(t, "tty"), when), p)
+		case 4:
+			return journal.Refused(s, text("reason"), argv.Draw(t, "argv"), rapid.Bool().Draw(t, "tty"), when)
 		}
 		return journal.Lost(s, journal.Process{}, text("reason"), when)
 	})

@@ -9,10 +9,10 @@ import "time"
 // not know (a *Fault whose Field is "kind").
 const Version = 1
 
-// Kind says which of a session's three records one is.
+// Kind says which of a session's records one is.
 type Kind string
 
-// The kinds, in the order in which a session writes them.
+// The kinds. A session writes an intent, a start and an end, in this order; a refusal is all that one has.
 const (
 	// KindIntent: a process is about to be started. Durable before it is.
 	KindIntent Kind = "intent"
@@ -20,6 +20,8 @@ const (
 	KindStart Kind = "start"
 	// KindEnd: it ended, or never started, or was lost sight of.
 	KindEnd Kind = "end"
+	// KindRefusal: it was asked for and refused on the node. Nothing was started, and nothing will be.
+	KindRefusal Kind = "refusal"
 )
 
 // Session identifies one exec session. Every record repeats it.
@@ -33,6 +35,9 @@ type Session struct {
 	// AuditID is the value of KUBERNETES_EXEC_AUDIT_ID as it reached the
 	// runtime; empty when none did.
 	AuditID string `json:"auditID,omitempty"`
+	// ExecSession is the value of LANYARD_EXEC_SESSION, by which a bridge
+	// identifies the session where the runtime has no audit ID; empty without one.
+	ExecSession string `json:"execSession,omitempty"`
 	// SandboxID is the CRI pod sandbox ID.
 	SandboxID string `json:"sandboxID,omitempty"`
 	// Namespace, Pod, PodUID and Container are the pod's and the container's
@@ -60,13 +65,20 @@ type Process struct {
 	// UID. It is unique in a boot: the kernel counts from 1. 0 says that none is
 	// recorded. The kernel's own word for none, SessionIDUnset, is never written.
 	SessionID uint32 `json:"sessionID,omitempty"`
+	// LoginUID is /proc/PID/loginuid, which is set together with SessionID: a hint to search by, no evidence, since
+	// a process that has none may set any. 0 says that none is recorded; LoginUIDUnset is never written.
+	LoginUID uint32 `json:"loginUID,omitempty"`
 }
 
+// LoginUIDUnset is what /proc/PID/loginuid shows for a process whose login UID was never set. The builders leave it
+// out, and Record.Validate refuses it.
+const LoginUIDUnset = 1<<32 - 1
+
 // SessionIDUnset is what /proc/PID/sessionid shows for a process whose login UID was never set. It marks no
-// session, since all such processes have it: Start, End and Lost leave it out, and Record.Validate refuses it.
+// session, since all such processes have it: the builders leave it out, and Record.Validate refuses it.
 const SessionIDUnset = 1<<32 - 1
 
-// Record is one line of a journal. Intent, Start, End and Lost make them.
+// Record is one line of a journal. Intent, Marked, Start, End, Lost and Refused make them.
 type Record struct {
 	// Version is Version.
 	Version int `json:"version"`
@@ -76,15 +88,15 @@ type Record struct {
 	Time time.Time `json:"time"`
 	Session
 	Process
-	// Argv is the command line, in an intent.
+	// Argv is the command line, in an intent and in a refusal.
 	Argv []string `json:"argv,omitempty"`
 	// ArgvTruncated says that Argv was cut at MaxArgvBytes or MaxArgs.
 	ArgvTruncated bool `json:"argvTruncated,omitempty"`
-	// TTY says whether the session has a terminal, in an intent.
+	// TTY says whether the session has a terminal, in an intent and in a refusal.
 	TTY bool `json:"tty,omitempty"`
 	// ExitCode is the exit code, in an end; nil when it is not known.
 	ExitCode *int `json:"exitCode,omitempty"`
-	// Reason says why the exit code is not known, in an end.
+	// Reason says why the exit code is not known, in an end, or why the session was refused.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -110,7 +122,7 @@ type ProcessKey struct {
 }
 
 // ProcessKey returns the key of the session's process and true, or false for a
-// record without a process: an intent, and the end of one that never started.
+// record without a process: an intent, a refusal, and the end of one that never started.
 func (r Record) ProcessKey() (ProcessKey, bool) {
 	return ProcessKey{Node: r.Node, PID: r.PID, StartTicks: r.StartTicks, BootID: r.BootID}, r.PID > 0
 }

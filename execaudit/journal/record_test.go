@@ -36,12 +36,16 @@ func TestBuild(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a caller's audit ID and a reason are bounded", func(t *testing.T) {
+	t.Run("a caller's IDs and a reason are bounded", func(t *testing.T) {
 		long := session
-		long.AuditID = strings.Repeat("x", 1<<20)
-		r := journal.Lost(long, process, strings.Repeat("y", 1<<20), at)
-		if len(r.AuditID) != journal.MaxTextBytes || len(r.Reason) != journal.MaxTextBytes {
-			t.Errorf("%d and %d bytes", len(r.AuditID), len(r.Reason))
+		long.AuditID, long.ExecSession = strings.Repeat("x", 1<<20), strings.Repeat("z", 1<<20)
+		for _, r := range []journal.Record{
+			journal.Lost(long, process, strings.Repeat("y", 1<<20), at),
+			journal.Refused(long, strings.Repeat("y", 1<<20), nil, false, at),
+		} {
+			if len(r.AuditID) != journal.MaxTextBytes || len(r.ExecSession) != journal.MaxTextBytes || len(r.Reason) != journal.MaxTextBytes {
+				t.Errorf("%s: %d, %d and %d bytes", r.Kind, len(r.AuditID), len(r.ExecSession), len(r.Reason))
+			}
 		}
 	})
 	t.Run("the command line is a copy", func(t *testing.T) {
@@ -60,11 +64,38 @@ func TestBuild(t *testing.T) {
 	})
 	t.Run("EXA-39 the kernel's word for no audit session is left out", func(t *testing.T) {
 		unmarked := process
-		unmarked.SessionID = journal.SessionIDUnset
-		for _, r := range []journal.Record{journal.Start(session, unmarked, at), journal.End(session, unmarked, 0, at), journal.Lost(session, unmarked, "lost", at)} {
-			if err := r.Validate(); r.SessionID != 0 || err != nil {
-				t.Errorf("%s: session ID %d, %v", r.Kind, r.SessionID, err)
+		unmarked.SessionID, unmarked.LoginUID = journal.SessionIDUnset, journal.LoginUIDUnset
+		for _, r := range []journal.Record{
+			journal.Marked(journal.Intent(session, nil, false, at), unmarked),
+			journal.Start(session, unmarked, at), journal.End(session, unmarked, 0, at), journal.Lost(session, unmarked, "lost", at),
+		} {
+			if err := r.Validate(); r.SessionID != 0 || r.LoginUID != 0 || err != nil {
+				t.Errorf("%s: session ID %d, login UID %d, %v", r.Kind, r.SessionID, r.LoginUID, err)
 			}
+		}
+	})
+	t.Run("BRG-3 an intent carries the mark that its process will have, and no process", func(t *testing.T) {
+		mark := process
+		mark.LoginUID = 2013265921
+		r := journal.Marked(journal.Intent(session, []string{"sh"}, true, at), mark)
+		want := journal.Intent(session, []string{"sh"}, true, at)
+		want.Process = journal.Process{BootID: "b1", SessionID: 77, LoginUID: 2013265921}
+		if err := r.Validate(); err != nil || !reflect.DeepEqual(r, want) {
+			t.Errorf("Marked = %+v, %v, want %+v", r, err, want)
+		}
+		if key, ok := r.ProcessKey(); ok {
+			t.Errorf("ProcessKey of an intent = %+v", key)
+		}
+	})
+	t.Run("BRG-4 a refusal has its command line and no process", func(t *testing.T) {
+		argv := []string{"sh", strings.Repeat("x", journal.MaxArgvBytes)}
+		r := journal.Refused(session, "token: expired", argv, true, at)
+		argv[0] = "changed"
+		if err := r.Validate(); err != nil || r.Kind != journal.KindRefusal || r.Reason != "token: expired" || !r.TTY || !r.ArgvTruncated || r.Argv[0] != "sh" {
+			t.Errorf("Refused = %s %q %t %t %.2q, %v", r.Kind, r.Reason, r.TTY, r.ArgvTruncated, r.Argv, err)
+		}
+		if key, ok := r.ProcessKey(); ok {
+			t.Errorf("ProcessKey of a refusal = %+v", key)
 		}
 	})
 	t.Run("a process that never started has no key", func(t *testing.T) {
@@ -88,17 +119,19 @@ func TestBuild(t *testing.T) {
 func TestValidate(t *testing.T) {
 	start := journal.Start(session, process, at)
 	cases := map[string]func(*journal.Record){
-		"version is 2, must be 1":               func(r *journal.Record) { r.Version = 2 },
-		"kind is not one of intent, start, end": func(r *journal.Record) { r.Kind = "paused" },
-		"time is missing":                       func(r *journal.Record) { r.Time = time.Time{} },
-		"node is missing":                       func(r *journal.Record) { r.Node = "" },
-		"containerID is missing":                func(r *journal.Record) { r.ContainerID = "" },
-		"execID is missing":                     func(r *journal.Record) { r.ExecID = "" },
-		"pid is negative":                       func(r *journal.Record) { r.PID = -1 },
-		"startTicks is missing from a start":    func(r *journal.Record) { r.StartTicks = 0 },
-		"pid is missing from a start":           func(r *journal.Record) { r.PID = 0 },
-		"exitCode and reason are missing from an end, which needs one":           func(r *journal.Record) { r.Kind = journal.KindEnd },
+		"version is 2, must be 1":                                      func(r *journal.Record) { r.Version = 2 },
+		"kind is not one of intent, start, end, refusal":               func(r *journal.Record) { r.Kind = "paused" },
+		"reason is missing from a refusal":                             func(r *journal.Record) { r.Kind = journal.KindRefusal },
+		"time is missing":                                              func(r *journal.Record) { r.Time = time.Time{} },
+		"node is missing":                                              func(r *journal.Record) { r.Node = "" },
+		"containerID is missing":                                       func(r *journal.Record) { r.ContainerID = "" },
+		"execID is missing":                                            func(r *journal.Record) { r.ExecID = "" },
+		"pid is negative":                                              func(r *journal.Record) { r.PID = -1 },
+		"startTicks is missing from a start":                           func(r *journal.Record) { r.StartTicks = 0 },
+		"pid is missing from a start":                                  func(r *journal.Record) { r.PID = 0 },
+		"exitCode and reason are missing from an end, which needs one": func(r *journal.Record) { r.Kind = journal.KindEnd },
 		"sessionID is 4294967295, the kernel's word for none, which is left out": func(r *journal.Record) { r.SessionID = journal.SessionIDUnset },
+		"loginUID is 4294967295, the kernel's word for none, which is left out":  func(r *journal.Record) { r.LoginUID = journal.LoginUIDUnset },
 	}
 	for want, spoil := range cases {
 		t.Run(want, func(t *testing.T) {
@@ -179,9 +212,12 @@ func TestReader(t *testing.T) {
 			Version: journal.Version, Kind: journal.KindEnd, Time: at, Session: session, Process: process, Argv: []string{"a", ""},
 			ArgvTruncated: true, TTY: true, ExitCode: &code, Reason: "why",
 		}
-		for i, v := 0, reflect.ValueOf(full); i < v.NumField(); i++ {
-			if v.Field(i).IsZero() {
-				t.Fatalf("field %s of the test's record is not set", v.Type().Field(i).Name)
+		full.ExecSession, full.LoginUID = "0e984725-c51c-4bf4-9960-e1c80e27aba0", 2013265921
+		for _, v := range []reflect.Value{reflect.ValueOf(full), reflect.ValueOf(full.Session), reflect.ValueOf(full.Process)} {
+			for i := range v.NumField() {
+				if v.Field(i).IsZero() {
+					t.Fatalf("field %s of the test's record is not set", v.Type().Field(i).Name)
+				}
 			}
 		}
 		d := newDisk()

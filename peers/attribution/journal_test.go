@@ -28,6 +28,9 @@ func anyRecord() *rapid.Generator[writer.Record] {
 		case 2:
 			return writer.End(s, p, rapid.IntRange(0, 255).Draw(t, "code"), at)
 		}
+		if rapid.Bool().Draw(t, "marked") {
+			return writer.Marked(writer.Intent(s, []string{"sh"}, true, at), p)
+		}
 		return writer.Lost(s, writer.Process{}, text("reason"), at)
 	})
 }
@@ -62,7 +65,7 @@ func TestJournalFormat(t *testing.T) {
 			"nothing": func(*writer.Record) {}, "version": func(r *writer.Record) { r.Version = 2 }, "kind": func(r *writer.Record) { r.Kind = "x" },
 			"time": func(r *writer.Record) { r.Time = time.Time{} }, "node": func(r *writer.Record) { r.Node = "" }, "container": func(r *writer.Record) { r.ContainerID = "" },
 			"exec": func(r *writer.Record) { r.ExecID = "" }, "pid": func(r *writer.Record) { r.PID = -1 }, "ticks": func(r *writer.Record) { r.StartTicks = 0 },
-			"end": func(r *writer.Record) { r.Kind = writer.KindEnd }, "session": func(r *writer.Record) { r.SessionID = writer.SessionIDUnset },
+			"end": func(r *writer.Record) { r.Kind = writer.KindEnd }, "login UID": func(r *writer.Record) { r.LoginUID = writer.LoginUIDUnset }, "session": func(r *writer.Record) { r.SessionID = writer.SessionIDUnset },
 		} {
 			r := good
 			spoil(&r)

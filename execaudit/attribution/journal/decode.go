@@ -13,7 +13,7 @@ import (
 )
 
 // Decode appends the record of one line to b.Records. A line of another kind, as the journal's own marks and seals,
-// counts in b.Ignored.OtherKinds. What a journal.Decoder refuses otherwise is attribution.ErrMalformed; so
+// counts in b.Ignored.OtherKinds; so does a refusal, which is no session, since nothing was started. What a journal.Decoder refuses otherwise is attribution.ErrMalformed; so
 // is a time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
 func Decode(line []byte, b *attribution.Batch) error {
 	var r journal.Record
@@ -24,6 +24,10 @@ func Decode(line []byte, b *attribution.Batch) error {
 	}
 	if err != nil || !scan.Plausible(r.Time) || r.PID > math.MaxInt32 {
 		return attribution.ErrMalformed
+	}
+	if r.Kind == journal.KindRefusal {
+		b.Ignored.OtherKinds++
+		return nil
 	}
 	b.Records = append(b.Records, attribution.Record{
 		Phase: phase(r.Kind), Time: r.Time.UTC(), Node: r.Node, ContainerID: r.ContainerID, ExecID: r.ExecID, AuditID: r.AuditID,
@@ -41,7 +45,7 @@ func phase(k journal.Kind) attribution.Phase {
 	case journal.KindEnd:
 		return attribution.PhaseEnd
 	}
-	return attribution.PhaseIntent // a record has no other kind
+	return attribution.PhaseIntent // Decode has no other kind
 }
 
 // bounded returns the words up to texts.MaxCommandBytes.
