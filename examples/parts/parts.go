@@ -23,9 +23,9 @@ func Find(name string) (string, error) {
 	}
 	dir := os.Getenv(Variable)
 	if dir == "" {
-		root, err := checkout()
+		root, err := Checkout()
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return "", fmt.Errorf("%s: %s is not set: %w", name, Variable, err)
 		}
 		dir = filepath.Join(root, ".build", "bin")
 	}
@@ -36,8 +36,9 @@ func Find(name string) (string, error) {
 	return path, nil
 }
 
-// checkout is the nearest directory upwards that has the list of modules.
-func checkout() (string, error) {
+// Checkout is the root of the tree that the working directory is in: the nearest directory upwards that has the list of
+// modules. It is an error where none has.
+func Checkout() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
@@ -48,7 +49,7 @@ func checkout() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("not in a checkout, and LANYARD_BIN is not set")
+			return "", errors.New("not in a checkout")
 		}
 		dir = up
 	}
