@@ -27,7 +27,7 @@ func oldSettings(c Config) string {
 	return fmt.Sprintf(`version = 2
 root = %[1]q
 state = %[2]q
-imports = []
+imports = [%[7]s]
 [grpc]
   address = %[3]q
 [ttrpc]
@@ -39,5 +39,5 @@ imports = []
   runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
   BinaryName = %[6]q
-`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc) + c.Settings
+`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc, c.imports()) + c.Settings
 }

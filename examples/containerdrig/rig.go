@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -30,6 +31,7 @@ const stopWait = 10 * time.Second
 
 // Rig is a running containerd.
 type Rig struct {
+	config Config
 	dir    string
 	ctr    string
 	cmd    *exec.Cmd
@@ -46,6 +48,8 @@ type Config struct {
 	Old bool
 	// Settings are further tables of containerd's configuration, TOML.
 	Settings string
+	// Imports are patterns of further configuration files. What is there counts from the next start.
+	Imports []string
 	// Launch starts containerd where it belongs, such as in a namespace; nil starts it in the caller's.
 	Launch func(*exec.Cmd) error
 }
@@ -66,18 +70,14 @@ func Find(dir string) (Config, error) {
 
 // Start starts containerd and waits until its CRI service answers. Stop it when done.
 func Start(ctx context.Context, c Config) (*Rig, error) {
-	r := &Rig{dir: c.Dir, ctr: c.Ctr, exited: make(chan error, 1)}
-	file := filepath.Join(c.Dir, "config.toml")
+	r := &Rig{config: c, dir: c.Dir, ctr: c.Ctr, exited: make(chan error, 1)}
 	configured := settings
 	if c.Old {
 		configured = oldSettings
 	}
-	if err := os.WriteFile(file, []byte(configured(c)), 0o600); err != nil {
+	if err := os.WriteFile(r.ConfigFile(), []byte(configured(c)), 0o600); err != nil {
 		return nil, err
 	}
-	r.cmd = exec.Command(c.Containerd, "--config", file, "--log-level", "warn")
-	// It looks for its shim on the path.
-	r.cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(c.Shim)+":"+os.Getenv("PATH"))
 	var err error
 	if r.users, err = sweep.Users(); err != nil {
 		return nil, err
@@ -85,20 +85,45 @@ func Start(ctx context.Context, c Config) (*Rig, error) {
 	if r.log, err = os.Create(filepath.Join(c.Dir, "containerd.log")); err != nil {
 		return nil, errors.Join(err, r.users.Close())
 	}
-	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	launch := c.Launch
-	if launch == nil {
-		launch = (*exec.Cmd).Start
-	}
-	if err := launch(r.cmd); err != nil {
+	if err := r.launch(); err != nil {
 		return nil, errors.Join(err, r.log.Close(), r.users.Close())
 	}
-	go func() { r.exited <- r.cmd.Wait() }()
 	if err := r.ready(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
 	return r, nil
+}
+
+// launch starts the program with the configuration as it is now.
+func (r *Rig) launch() error {
+	r.cmd = exec.Command(r.config.Containerd, "--config", r.ConfigFile(), "--log-level", "warn")
+	// It looks for its shim on the path.
+	r.cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(r.config.Shim)+":"+os.Getenv("PATH"))
+	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	start := r.config.Launch
+	if start == nil {
+		start = (*exec.Cmd).Start
+	}
+	if err := start(r.cmd); err != nil {
+		return err
+	}
+	go func(cmd *exec.Cmd) { r.exited <- cmd.Wait() }(r.cmd)
+	return nil
+}
+
+// ConfigFile is the path of containerd's configuration.
+func (r *Rig) ConfigFile() string { return filepath.Join(r.dir, "config.toml") }
+
+// Restart ends containerd, as a service manager does, unless it was killed, and starts it again. Its containers go on.
+// On an error it must still be stopped.
+func (r *Rig) Restart(ctx context.Context) error {
+	r.end()
+	if err := r.launch(); err != nil {
+		r.exited <- err
+		return err
+	}
+	return r.ready(ctx)
 }
 
 // settings are the least that work without CNI and without the privilege to lower an OOM score.
@@ -106,7 +131,7 @@ func settings(c Config) string {
 	return fmt.Sprintf(`version = 4
 root = %[1]q
 state = %[2]q
-imports = []
+imports = [%[7]s]
 [plugins."io.containerd.server.v1.grpc"]
   address = %[3]q
 [plugins."io.containerd.server.v1.ttrpc"]
@@ -119,7 +144,15 @@ imports = []
   runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
   BinaryName = %[6]q
-`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc) + c.Settings
+`, filepath.Join(c.Dir, "root"), filepath.Join(c.Dir, "state"), filepath.Join(c.Dir, "c.sock"), filepath.Join(c.Dir, "c.sock.ttrpc"), PauseImage, c.Runc, c.imports()) + c.Settings
+}
+
+func (c Config) imports() string {
+	quoted := make([]string, len(c.Imports))
+	for i, pattern := range c.Imports {
+		quoted[i] = strconv.Quote(pattern)
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // Socket is the path of the CRI socket.
@@ -175,6 +208,13 @@ func (r *Rig) Import(ctx context.Context, reference string, i v1.Image) error {
 // Stop ends containerd. Pods should be removed before: their containers and shims outlive it. What it mounted is
 // unmounted; the directory is the caller's to remove.
 func (r *Rig) Stop() error {
+	r.end()
+	sweep.RemoveParents(r.users)
+	return errors.Join(r.log.Close(), r.users.Close(), sweep.Unmount(r.dir))
+}
+
+// end ends the program.
+func (r *Rig) end() {
 	_ = r.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-r.exited:
@@ -182,8 +222,6 @@ func (r *Rig) Stop() error {
 		_ = r.cmd.Process.Kill()
 		<-r.exited
 	}
-	sweep.RemoveParents(r.users)
-	return errors.Join(r.log.Close(), r.users.Close(), sweep.Unmount(r.dir))
 }
 
 // tail is the end of what containerd said.

@@ -110,6 +110,12 @@ func (w *Worker) StartContainerd(ctx context.Context) error {
 // KillContainerd ends containerd at once. Its containers go on.
 func (w *Worker) KillContainerd() { w.rig.Kill() }
 
+// RestartContainerd ends containerd, unless it was killed, and starts it again. Its containers go on.
+func (w *Worker) RestartContainerd(ctx context.Context) error { return w.rig.Restart(ctx) }
+
+// ContainerdConfig is the path of containerd's configuration.
+func (w *Worker) ContainerdConfig() string { return w.rig.ConfigFile() }
+
 // Import stores an image on the node under the reference.
 func (w *Worker) Import(ctx context.Context, reference string, image v1.Image) error {
 	return w.rig.Import(ctx, reference, image)
