@@ -7,7 +7,7 @@
 //	t, err := keys.Verify(text, time.Now(), 5*time.Second)  // a *Fault that says what is wrong
 //
 // A token is good for one pod, container, node and command ([Digest]), for at most [MaxLifetime], and, since the node
-// keeps its nonce, once. It holds no user name. A usual one has about 430 bytes, none more than [MaxBytes]: far below
+// keeps its nonce, once. It holds no user name. A usual one has about 390 bytes, none more than [MaxBytes]: far below
 // Linux's 128 KiB for one argument and the limits of URLs that the command travels in.
 //
 // # Format

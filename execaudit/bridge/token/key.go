@@ -93,11 +93,14 @@ func (k Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`)
 type PublicKey [ed25519.PublicKeySize]byte
 
 // ParsePublicKey returns the key of a text that String returned, with space around it or not. Its error is a *Fault
-// of ErrKey; a private key is one, and is not repeated.
+// of ErrKey: for another text, of which a private key is not repeated, and for the few keys, such as all zeros, under
+// which anybody can sign.
 func ParsePublicKey(text string) (PublicKey, error) {
 	text = strings.TrimSpace(text)
 	raw, ok := parseKeyText(text, publicPrefix)
 	switch {
+	case ok && PublicKey(raw).weak():
+		return PublicKey{}, &Fault{Err: ErrKey, Detail: "a key under which anybody can sign"}
 	case ok:
 		return PublicKey(raw), nil
 	case strings.HasPrefix(text, keyPrefix):

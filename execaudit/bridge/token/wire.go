@@ -80,7 +80,7 @@ func (s Keys) check(payload, signature []byte) error {
 	fault := &Fault{Err: ErrUnknownKey, Key: id}
 	message := append([]byte(head), payload...)
 	for _, key := range s {
-		if key.ID() != id {
+		if key.ID() != id || key.weak() {
 			continue
 		}
 		if ed25519.Verify(key[:], message, signature) {

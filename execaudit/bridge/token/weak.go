@@ -1,0 +1,42 @@
+package token
+
+// weakPoints are the encodings of the points of small order on Ed25519's curve, without the sign bit: under such a key,
+// of which one is all zeros, anybody can sign. Each is a y coordinate in little-endian order.
+//
+// Source: RFC 8032, section 5.1; Ed25519 itself takes them.
+var weakPoints = [...]PublicKey{
+	{},  // 0, of order 4
+	{1}, // 1, the neutral element
+	{
+		0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+		0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+	}, // of order 8
+	{
+		0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+		0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+	}, // of order 8
+	nearModulus(0xec), // -1, of order 2
+	nearModulus(0xed), // 0 again, not reduced
+	nearModulus(0xee), // 1 again, not reduced
+}
+
+// nearModulus returns a number near 2^255 - 19, whose lowest byte is 0xed.
+func nearModulus(lowest byte) PublicKey {
+	var p PublicKey
+	for i := range p {
+		p[i] = 0xff
+	}
+	p[0], p[len(p)-1] = lowest, 0x7f
+	return p
+}
+
+// weak reports whether anybody can sign under the key.
+func (p PublicKey) weak() bool {
+	p[len(p)-1] &= 0x7f
+	for _, point := range weakPoints {
+		if p == point {
+			return true
+		}
+	}
+	return false
+}
