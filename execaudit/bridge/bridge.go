@@ -53,6 +53,11 @@ const (
 	MaxLoginUID = 2147483646
 )
 
+// WorkloadLoginUID marks processes that belong to no session, where all are marked so that none can mark itself. It is
+// one for all and below the sessions' range: no session has it, and a search for sessions by login UID finds none of
+// them.
+const WorkloadLoginUID = MinLoginUID - 1
+
 // SessionID identifies one exec session. The zero value is none.
 type SessionID [16]byte
 
