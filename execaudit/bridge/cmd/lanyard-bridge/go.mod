@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
+	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/spf13/cobra v1.10.2
 )
 
