@@ -66,9 +66,6 @@ type Config struct {
 	Skew time.Duration
 	// UnmarkedNamespaces are those whose processes get no mark.
 	UnmarkedNamespaces []string
-	// AllowWithoutUID accepts a token for containers whose bundle does not tell the pod's UID, by namespace and name
-	// alone: a pod that was made anew under its name is then taken for the one that the token is for.
-	AllowWithoutUID bool
 }
 
 // ConfigPaths returns where the configuration of the program at the absolute path exe stands, in the order in which it
@@ -122,8 +119,6 @@ func ParseConfig(text []byte) (Config, error) {
 			c.Skew, ok = duration(text, at)
 		case "unmarkedNamespaces":
 			c.UnmarkedNamespaces, ok = jsonspan.Strings(text, at)
-		case "allowWithoutUID":
-			c.AllowWithoutUID, ok = jsonspan.Bool(text, at)
 		}
 		if !ok {
 			return Config{}, &ConfigFault{name, "has a value of the wrong form"}
@@ -149,7 +144,6 @@ func (c Config) Encode() []byte {
 	o.String("failure", string(c.Failure))
 	o.String("skew", c.Skew.String())
 	o.Strings("unmarkedNamespaces", c.UnmarkedNamespaces)
-	o.Bool("allowWithoutUID", c.AllowWithoutUID)
 	return o.Line()
 }
 

@@ -13,7 +13,7 @@ import (
 func config() oci.Config {
 	return oci.Config{
 		Handler: "gv", Runtime: "/usr/sbin/run c", Node: "n1", Keys: "/etc/lanyard/keys", Spool: "/var/lib/lanyard/spool",
-		Mark: oci.MarkWorkloads, Failure: oci.FailOpen, Skew: 1500 * time.Millisecond, UnmarkedNamespaces: []string{"kube-system"}, AllowWithoutUID: true,
+		Mark: oci.MarkWorkloads, Failure: oci.FailOpen, Skew: 1500 * time.Millisecond, UnmarkedNamespaces: []string{"kube-system"},
 	}
 }
 

@@ -112,6 +112,14 @@ func escaped(inner []byte, at int) (rune, int) {
 	return utf8.RuneError, at
 }
 
+// Escape returns the value of the escape \uXXXX that the text begins with, -1 if it begins with none.
+func Escape(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	return hex4(text[2:])
+}
+
 // hex4 returns the value of four hexadecimal digits, -1 if they are not there.
 func hex4(text []byte) rune {
 	if len(text) < 4 {
