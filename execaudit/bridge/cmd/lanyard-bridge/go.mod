@@ -6,6 +6,7 @@ require (
 	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/spf13/cobra v1.10.2
+	golang.org/x/sys v0.49.0
 )
 
 require (

@@ -1,0 +1,4 @@
+package proc
+
+// WithoutPtrace makes an Exits as if it had no CAP_SYS_PTRACE.
+func WithoutPtrace(e *Exits) { e.ptrace = false }
