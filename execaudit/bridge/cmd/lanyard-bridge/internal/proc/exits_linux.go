@@ -186,3 +186,8 @@ func mayPtrace() bool {
 	var data [2]unix.CapUserData
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
 }
+
+// Code returns the exit code of a zombie, where it can be known.
+func (e *Exits) Code(t Task) (code int, known bool) {
+	return ExitCode(t.WaitStatus), t.Zombie && e.ptrace
+}

@@ -1,0 +1,134 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+)
+
+// fold takes what waits in the spool.
+func (d *daemon) fold() {
+	dir := d.host(d.Spool)
+	broken := map[string]string{}
+	d.beyond = 0
+	for record, err := range spool.Records(dir) {
+		if err != nil {
+			d.tell(broken, err)
+			continue
+		}
+		if len(d.order) >= maxOwed {
+			d.beyond++
+			continue
+		}
+		d.take(newEntry(record), record)
+	}
+	for w, err := range spool.Refusals(dir) {
+		if err != nil {
+			d.tell(broken, err)
+			continue
+		}
+		d.takeRefusal(newRefusal(w))
+	}
+	if beyond, err := spool.TakeBeyond(dir); err != nil {
+		d.tell(broken, fmt.Errorf("refusals that were counted only: %w", err))
+	} else if beyond > 0 {
+		d.log.Warn("refusals that the spool had no room for", "count", beyond)
+		d.status.refusedBeyond(beyond)
+		d.takeRefusal(&refusal{class: classBeyond, record: journal.Refused(
+			journal.Session{Node: d.Node, ContainerID: unknown, ExecID: unknown},
+			fmt.Sprintf("%d refusals that the spool had no room for", beyond), nil, false, d.now())})
+	}
+	d.told = broken
+	d.status.broken(broken)
+}
+
+// take begins a session, unless it is known.
+func (d *daemon) take(e *entry, r spool.Record) {
+	if known := d.entries[e.key]; known != nil {
+		if known.owed[stepIntent] == nil && known.wrote[stepIntent] {
+			known.inSpool, known.nonce = true, e.nonce
+			d.release(known)
+		}
+		return
+	}
+	d.entries[e.key] = e
+	d.queue(e)
+	if r.Mark != spool.MarkSet {
+		d.status.unmarked()
+		d.end(e, nil, "not followed: its processes have no mark: "+r.Mark)
+		return
+	}
+	if d.read { // else the journal may know more
+		d.resume(e)
+	}
+}
+
+func (d *daemon) takeRefusal(r *refusal) {
+	k := refusalKeyOf(r.record)
+	if known := d.refusals[k]; known == nil {
+		d.refusals[k] = r
+	} else if known.wrote {
+		d.dismiss(known)
+	}
+}
+
+// release lets the spool forget a session that the journal has, and the daemon one that is over.
+func (d *daemon) release(e *entry) {
+	if e.inSpool && e.wrote[stepIntent] {
+		if err := spool.Done(d.host(d.Spool), e.nonce); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.log.Error("a file of the spool cannot be marked as done", "error", err)
+			d.status.spoolFailed()
+			return
+		}
+		e.inSpool = false
+	}
+	if e.over() {
+		delete(d.entries, e.key)
+	}
+}
+
+// dismiss removes a refusal that the journal has.
+func (d *daemon) dismiss(r *refusal) {
+	if r.name != "" {
+		if err := spool.RemoveRefusal(d.host(d.Spool), r.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.log.Error("a file of the spool cannot be removed", "error", err)
+			d.status.spoolFailed()
+			return
+		}
+	}
+	delete(d.refusals, refusalKeyOf(r.record))
+}
+
+// publish says how much waits.
+func (d *daemon) publish() {
+	waiting := d.beyond + len(d.refusals)
+	for _, e := range d.order {
+		if e.owed[stepIntent] != nil {
+			waiting++
+		}
+	}
+	d.status.sessions(waiting, len(d.entries))
+}
+
+// tell logs what is wrong with a file of the spool, once.
+func (d *daemon) tell(broken map[string]string, err error) {
+	name, text := "", err.Error()
+	if file := new(spool.FileError); errors.As(err, &file) {
+		name, text = file.Name, file.Err.Error()
+	}
+	broken[name] = text
+	if d.told[name] != text {
+		d.log.Warn("a file of the spool is left where it is", "file", name, "error", text)
+	}
+}
+
+// sweep removes the files of tokens whose time is over.
+func (d *daemon) sweep() {
+	if err := spool.Sweep(d.host(d.Spool), d.now().Add(-margin)); err != nil {
+		d.log.Error("the spool cannot be swept", "error", err)
+		d.status.spoolFailed()
+	}
+}
