@@ -19,9 +19,7 @@ import (
 
 // TestChartOnKubernetes applies the chart to a real API server without nodes.
 func TestChartOnKubernetes(t *testing.T) {
-	c := kubernetes.Own(t, kubernetes.Options{
-		Nodes: []kubernetes.Node{}, APIServer: func(command *kubernetes.Command) { command.Set("allow-privileged", "true") },
-	})
+	c := kubernetes.Own(t, kubernetes.Options{Nodes: []kubernetes.Node{}})
 	for _, name := range []string{"lanyard", "team", "security"} {
 		if err := c.Namespace(t.Context(), name); err != nil {
 			t.Fatal(err)
@@ -83,7 +81,7 @@ func chartPods(t *testing.T, c *kubernetes.Cluster) {
 		}
 	})
 	for _, mode := range []string{"runtimeclass", "drop-in", "bind"} {
-		t.Run("BRG-9 a node's pods need the host's paths and process IDs, and mode bind alone a privileged container: "+mode, func(t *testing.T) {
+		t.Run("BRG-9 a node's pods need the host's paths and process IDs, and mode bind alone a capability: "+mode, func(t *testing.T) {
 			node := typed[appsv1.DaemonSet](t, render(t, bridge.Release{Values: mapping{"node": mapping{"mode": mode}}}), "DaemonSet", "lanyard-bridge-node")
 			if err := admits("privileged", node.Spec.Template); err != nil {
 				t.Error(err)
@@ -94,8 +92,8 @@ func chartPods(t *testing.T, c *kubernetes.Cluster) {
 			}
 			text := err.Error()
 			for what, want := range map[string]bool{
-				"hostPID=true": true, "hostPath volumes": true, "privileged (container": mode == "bind",
-				"non-default capabilities": false, "host namespaces (hostNetwork": false, "hostPort": false, "seccompProfile": false,
+				"hostPID=true": true, "hostPath volumes": true, "privileged (container": false, "non-default capabilities": mode == "bind",
+				"AppArmor": mode == "bind", "host namespaces (hostNetwork": false, "hostPort": false, "seccompProfile": false,
 			} {
 				if strings.Contains(text, what) != want {
 					t.Errorf("%q in the refusal: %t, want %t\n%s", what, !want, want, text)

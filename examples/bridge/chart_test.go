@@ -36,11 +36,12 @@ func renderings(t *testing.T) map[string]mapping {
 			"webhook": mapping{"clientCAConfigMap": "callers", "clientNames": []any{"apiserver", "other"}},
 		},
 		"caller by address": {
-			"webhook": mapping{"apiServerCIDRs": []any{"192.0.2.10/32", "2001:db8::/64"}, "metricsFrom": []any{mapping{"namespaceSelector": mapping{}}}},
+			"webhook": mapping{"apiServerCIDRs": []any{"192.0.2.10/32", "2001:db8::/64"}}, "metricsFrom": []any{mapping{"namespaceSelector": mapping{}}},
 		},
 		"outside": {
 			"webhook": mapping{"url": "https://192.0.2.10:8443/secret"}, "tls": mapping{"caBundle": authority},
 		},
+		"records to standard output": {"webhook": mapping{"records": mapping{"stdout": true}}},
 		"ignore, nobody bypasses": {
 			"webhook": mapping{"failurePolicy": "Ignore", "breakGlassGroups": []any{}, "unready": "refuse"},
 		},
@@ -52,7 +53,11 @@ func renderings(t *testing.T) map[string]mapping {
 				"replicas": 3, "pathSecret": strings.Repeat("s", 32), "records": mapping{"existingClaim": "records"},
 				"priorityClassName": "system-cluster-critical", "nodeSelector": mapping{"pool": "a"}, "tolerations": []any{mapping{"operator": "Exists"}},
 			},
-			"node": mapping{"nodeSelector": mapping{"pool": "b"}, "priorityClassName": "system-node-critical", "maxUnavailable": 1},
+			"node": mapping{
+				"nodeSelector": mapping{"pool": "b"}, "priorityClassName": "system-node-critical", "maxUnavailable": 1,
+				"mark": "workloads", "failure": "open", "unmarkedNamespaces": []any{"ssh"}, "journalKey": "/etc/lanyard/journal.key",
+				"exitCodes": true, "seLinuxOptions": mapping{"type": "spc_t"},
+			},
 		},
 	}
 }
