@@ -145,26 +145,31 @@ func (s *Session) refused() bool {
 }
 
 // expired reports whether a token was signed that nobody can use any more. Records say when that is; where there are
-// none, a token's longest lifetime does.
+// none, and all audit events say that one was signed, a token's longest lifetime does.
 func (s *Session) expired(now time.Time) bool {
 	var last time.Time
-	later := func(t time.Time) {
-		if t.After(last) {
-			last = t
-		}
-	}
 	for _, r := range s.Records {
 		switch {
 		case !r.Expiry.IsZero():
-			later(r.Expiry)
+			last = later(last, r.Expiry)
 		case r.Outcome == bridge.OutcomeMarked:
-			later(r.Time.Add(token.MaxLifetime))
+			last = later(last, r.Time.Add(token.MaxLifetime))
 		}
 	}
-	for _, a := range s.Audits {
-		if len(s.Records) == 0 && a.Outcome == bridge.OutcomeMarked {
-			later(a.Time.Add(token.MaxLifetime))
+	if len(s.Records) == 0 {
+		for _, a := range s.Audits {
+			if a.Outcome != bridge.OutcomeMarked {
+				return false
+			}
+			last = later(last, a.Time.Add(token.MaxLifetime))
 		}
 	}
 	return !last.IsZero() && now.After(last)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -32,7 +32,7 @@ type MarkVerdict uint8
 const (
 	// MarkNone: the process has no mark.
 	MarkNone MarkVerdict = iota
-	// MarkOther: it has one that is not the bridge's: a login on the host, for example.
+	// MarkOther: it has one that is not a session's: of a login on the host, or of workloads where all are marked.
 	MarkOther
 	// MarkRecorded: it has one that its node recorded before the session's first process was started.
 	MarkRecorded
@@ -118,6 +118,8 @@ func (m *Marks) Judge(p Process) Origin {
 		return Origin{Verdict: MarkRecorded, Why: ReasonMarkSession, Use: uses[0]}
 	case p.unset():
 		return Origin{Verdict: MarkNone, Why: ReasonMarkNone}
+	case p.LoginUID == bridge.WorkloadLoginUID:
+		return Origin{Verdict: MarkOther, Why: ReasonMarkWorkload}
 	case p.LoginUID < bridge.MinLoginUID || p.LoginUID > bridge.MaxLoginUID:
 		return Origin{Verdict: MarkOther, Why: ReasonMarkOther}
 	case claimed != bridge.SessionID{}:

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
@@ -65,48 +64,3 @@ const (
 	MaxUserTexts = 4096
 	MaxUserBytes = 64 << 10 // 64 KiB
 )
-
-// room is what is left of a bound.
-type room struct {
-	texts, bytes int
-	cut          bool
-}
-
-// take returns a text as far as it fits, and false once nothing does.
-func (r *room) take(text string) (string, bool) {
-	if r.cut || r.texts == 0 {
-		r.cut = true
-		return "", false
-	}
-	kept := cutAt(text, r.bytes)
-	r.texts--
-	r.bytes -= len(kept)
-	r.cut = kept != text
-	return kept, true
-}
-
-// takeAll returns a copy of a list as far as it fits.
-func (r *room) takeAll(list []string) []string {
-	var kept []string
-	for _, text := range list {
-		part, ok := r.take(text)
-		if !ok {
-			break
-		}
-		kept = append(kept, part)
-	}
-	return kept
-}
-
-// cutAt returns the text, or the beginning of it that has at most limit bytes and whole characters.
-func cutAt(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for back := 0; back < utf8.UTFMax && limit > 0 && !utf8.RuneStart(text[limit]); back++ {
-		limit--
-	}
-	return text[:limit]
-}
-
-func cut(text string) string { return cutAt(text, MaxTextBytes) }

@@ -79,15 +79,21 @@ func (u *Use) same(v Use) bool {
 	return u.Session == v.Session && u.Mark.Node == v.Mark.Node && u.ContainerID == v.ContainerID && u.ExecID == v.ExecID
 }
 
-// merge adds what v says of the same process, and reports false where it has another mark.
+// merge adds what v says of the same process, and reports false where the two contradict each other.
 func (u *Use) merge(v Use) bool {
-	if !v.Mark.unset() && u.Mark != v.Mark {
+	if !v.Mark.unset() && u.Mark != v.Mark || u.LoginUID != 0 && v.LoginUID != 0 && u.LoginUID != v.LoginUID {
 		return false
 	}
-	for _, field := range []struct {
+	fields := []struct {
 		into *string
 		from string
-	}{{&u.Namespace, v.Namespace}, {&u.Pod, v.Pod}, {&u.PodUID, v.PodUID}, {&u.Container, v.Container}} {
+	}{{&u.Namespace, v.Namespace}, {&u.Pod, v.Pod}, {&u.PodUID, v.PodUID}, {&u.Container, v.Container}}
+	for _, field := range fields {
+		if several(*field.into, field.from) {
+			return false
+		}
+	}
+	for _, field := range fields {
 		*field.into = cmp.Or(*field.into, field.from)
 	}
 	u.LoginUID = cmp.Or(u.LoginUID, v.LoginUID)
