@@ -102,8 +102,7 @@ func (in Input) ephemeral(signer Signer) Decision {
 	}
 	d.Session, _ = bridge.ParseSessionID(session)
 	for _, c := range r.added {
-		if len(c.values) > 0 {
-			d.Record = false
+		if len(c.values) > 0 { // a second call, or a caller who knows it from a dry run: so it is recorded again
 			continue
 		}
 		variable := map[string]string{"name": bridge.SessionName, "value": session}

@@ -72,12 +72,19 @@ func TestEphemeral(t *testing.T) {
 	t.Run("BRG-7 a second call leaves the variable and keeps the session", func(t *testing.T) {
 		first := decide(debug(t, alice, ephemeral("one")))
 		d := decide(debug(t, alice, ephemeral("one", variable(first), mine)))
-		if !d.Allowed || d.Patch != nil || d.Record || d.Session != first.Session {
+		if !d.Allowed || d.Patch != nil || d.Session != first.Session {
 			t.Fatalf("%+v, want the session %v", d, first.Session)
 		}
 		d = decide(debug(t, alice, ephemeral("one", variable(first)), ephemeral("injected")))
 		if len(d.Patch) != 1 || d.Session != first.Session {
 			t.Fatalf("with a container that another webhook added: %+v, want the session %v", d, first.Session)
+		}
+	})
+	t.Run("BRG-7 BRG-12 a caller who knows the variable from a dry run is recorded all the same", func(t *testing.T) {
+		r := debug(t, alice, ephemeral("one"))
+		*r.DryRun = true
+		if d := decide(debug(t, alice, ephemeral("one", variable(decide(r))))); !d.Record {
+			t.Fatalf("%+v", d)
 		}
 	})
 	t.Run("BRG-2 a second call by a replica that has a newer key keeps the session", func(t *testing.T) {
