@@ -1,7 +1,7 @@
 # What each target does is said in README.md and CONTRIBUTING.md.
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo stack cost test soak trace kubernetes modules cross api bench fuzz lint sums tidy work parts kubernetes-parts debian debian-containerd commands
+.PHONY: demo bridge bridge-cost stack cost test soak trace kubernetes modules cross api bench fuzz lint sums tidy work parts kubernetes-parts debian debian-containerd commands
 
 BIN   := $(CURDIR)/.build/bin
 HOUSE := $(BIN)/house
@@ -37,6 +37,14 @@ demo: parts
 
 stack: parts
 	@$(BIN)/lanyard-stack up
+
+# Whose process is it, on a Kubernetes as released: the bridge.
+bridge: parts kubernetes-parts
+	@$(BIN)/lanyard-stack bridge
+
+# What the bridge costs, with it against without it in one run.
+bridge-cost: parts kubernetes-parts
+	@$(BIN)/lanyard-stack bridge-cost
 
 # What the exec gates cost, gates on against off in one run.
 cost: parts
@@ -119,10 +127,12 @@ debian-containerd: | debian
 		rm -rf "$$dir"; \
 	fi
 
-# The stack's own programs: static, because one of them is the only file in our images.
+# The stack's own programs: static, because one of them is the only file in our images. The bridge's, as they are installed.
 commands:
 	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)' \
 		-o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
+	@for dir in lanyard-oci lanyard-bridge; do \
+		(cd execaudit/bridge/cmd/$$dir && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o $(BIN)/ .) || exit 1; done
 
 # Kubernetes wants a runc with seccomp. Without libseccomp's package it is built without, and anew by the next make that has it.
 $(BIN)/.stamp/runc-seccomp-%: | debian

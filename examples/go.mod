@@ -10,6 +10,7 @@ require (
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
 	github.com/lanyard-dev/lanyard/criconformance v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
+	github.com/lanyard-dev/lanyard/execaudit/bridge v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential/restconfig v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz/apiserver v0.1.0

@@ -17,36 +17,55 @@ var kernelSettings = []string{
 	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
 }
 
-// hide gives the thread's mount namespace, which must be private, its own fixed paths. What is written there is in
-// memory below dir and gone with the namespace.
-func hide(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if err := mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
-		return err
-	}
-	for _, path := range fixedPaths {
-		if err := hidePath(filepath.Join(dir, filepath.Base(path)), path); err != nil {
-			return err
-		}
-	}
-	return nil
+// hidden is what the thread's mount namespace, which must be private, has for itself. Its zero value has nothing.
+type hidden struct {
+	dir    string
+	copied map[string]bool // directories that are copies already
 }
 
-// hidePath puts an empty directory at the path. Where there is none, its parent becomes a copy that has one.
-func hidePath(dir, path string) error {
+// hide gives the namespace its own fixed paths. What is written there is in memory below dir and gone with the namespace.
+func hide(dir string) (*hidden, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
+		return nil, err
+	}
+	h := &hidden{dir, map[string]bool{}}
+	for _, path := range fixedPaths {
+		if err := h.path(path); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// path puts an empty directory at the path. Where there is none, its parent becomes a copy that has one.
+func (h *hidden) path(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return mount("tmpfs", path, "tmpfs", 0, "")
 	}
-	upper, work, parent := filepath.Join(dir, "upper"), filepath.Join(dir, "work"), filepath.Dir(path)
-	if err := errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(work, 0o755)); err != nil {
-		return err
-	}
-	if err := mount("overlay", parent, "overlay", 0, "lowerdir="+parent+",upperdir="+upper+",workdir="+work); err != nil {
-		return err
+	parent := filepath.Dir(path)
+	if !h.copied[parent] {
+		dir := filepath.Join(h.dir, filepath.Base(path))
+		upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
+		if err := errors.Join(os.MkdirAll(upper, 0o755), os.MkdirAll(work, 0o755)); err != nil {
+			return err
+		}
+		if err := mount("overlay", parent, "overlay", 0, "lowerdir="+parent+",upperdir="+upper+",workdir="+work); err != nil {
+			return err
+		}
+		h.copied[parent] = true
 	}
 	return os.Mkdir(path, 0o755)
+}
+
+// behind puts a directory, which it makes, at the path.
+func (h *hidden) behind(path, directory string) error {
+	if err := errors.Join(os.MkdirAll(directory, 0o755), h.path(path)); err != nil {
+		return err
+	}
+	return mount(directory, path, "", unix.MS_BIND, "")
 }
 
 // coverSettings puts files in the place of the kernel's settings, for whoever starts in the thread's mount namespace.

@@ -52,7 +52,7 @@ func (c *Cluster) AddNode(n Node) (_ *Worker, err error) {
 	if err := c.spaces.addAddress(w.number, w.Address()); err != nil {
 		return nil, err
 	}
-	if w.spaces, err = c.spaces.newMounts(func() error { return hide(filepath.Join(w.dir, "hidden")) }); err != nil {
+	if w.spaces, err = c.spaces.newMounts(w.hide); err != nil {
 		return nil, err
 	}
 	c.atEnd(w.spaces.mnt.Close)
@@ -68,6 +68,23 @@ func (w *Worker) Dir() string { return w.dir }
 
 // Address is the node's in the cluster's network.
 func (w *Worker) Address() net.IP { return w.cluster.address(w.number) }
+
+// Private is where a path on the node is on the machine, below Dir: one of [Node.Private], or below one.
+func (w *Worker) Private(path string) string { return filepath.Join(w.dir, "private", path) }
+
+// hide makes the node's mounts what they are to be.
+func (w *Worker) hide() error {
+	h, err := hide(filepath.Join(w.dir, "hidden"))
+	if err != nil {
+		return err
+	}
+	for _, path := range w.options.Private {
+		if err := h.behind(path, w.Private(path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Socket is the path of the CRI socket.
 func (w *Worker) Socket() string { return filepath.Join(w.dir, "containerd", "c.sock") }

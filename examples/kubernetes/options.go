@@ -39,6 +39,9 @@ type Node struct {
 	Reference func(*kubelet.Config)
 	// Kubelet changes the kubelet's command line before it starts; nil leaves it.
 	Kubelet func(*Command)
+	// Private are directories, absolute, that programs on the node have to themselves, empty at first: see
+	// [Worker.Private].
+	Private []string
 }
 
 // DefaultNode is the name of a node that is given none.

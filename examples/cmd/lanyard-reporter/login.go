@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 )
 
@@ -28,13 +29,15 @@ func login(uid string, rest []string) error {
 //	session  in a session of its own
 //	daemon   forked twice, each time into a session of its own; its parent is gone
 //	sibling  cloned with CLONE_PARENT
+//	bare     a child with an empty environment
+//	uid=UID  a child that sets that login UID
 func descend(ways []string) error {
 	if err := printReport(); err != nil {
 		return err
 	}
-	for _, how := range ways {
-		args, attr := []string{"hold", how}, &syscall.SysProcAttr{}
-		switch how {
+	for _, way := range ways {
+		args, attr := []string{"hold", way}, &syscall.SysProcAttr{}
+		switch how, uid, _ := strings.Cut(way, "="); how {
 		case "child":
 		case "session":
 			attr.Setsid = true
@@ -42,8 +45,12 @@ func descend(ways []string) error {
 			args, attr.Setsid = append([]string{"leave"}, args...), true
 		case "sibling":
 			attr.Cloneflags = syscall.CLONE_PARENT
+		case "bare":
+			args = append([]string{"bare"}, args...)
+		case "uid":
+			args = append([]string{"loginuid", uid}, args...)
 		default:
-			return fmt.Errorf("descend: unknown way %q", how)
+			return fmt.Errorf("descend: unknown way %q", way)
 		}
 		if err := start(args, attr); err != nil {
 			return err

@@ -14,7 +14,7 @@
 //	reporter forge ID ...         become the rest, with that audit ID in the environment
 //	reporter bare ...             become the rest, with an empty environment
 //	reporter loginuid UID ...     write the login UID of this process, as pam_loginuid does, then become the rest
-//	reporter descend HOW...       report; start one that holds for each HOW (child, session, daemon, sibling); hold
+//	reporter descend HOW...       report; start one that holds for each HOW (child, daemon, bare, see descend); hold
 //	reporter leave ...            start the rest in a session of its own, exit without waiting
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output

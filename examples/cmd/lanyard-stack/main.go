@@ -1,6 +1,7 @@
 // Command lanyard-stack starts the reference cluster on this machine: "demo" tells
 // the main story and stops it, "up" keeps it running until interrupted, "cost"
-// measures what the exec gates cost.
+// measures what the exec gates cost. "bridge" tells the bridge's story on a real
+// Kubernetes.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/cost"
 	"github.com/lanyard-dev/lanyard/examples/demo"
 )
@@ -30,6 +32,12 @@ func main() {
 			Use: "cost", Short: "Measure what the exec gates cost", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return inDirectory(cmd.Context(), func(ctx context.Context, dir string) error { return cost.Measure(ctx, dir, os.Stdout) })
+			},
+		},
+		&cobra.Command{
+			Use: "bridge", Short: "Tell whose process is whose on a real Kubernetes, and stop", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return inDirectory(cmd.Context(), func(ctx context.Context, dir string) error { return bridge.Tell(ctx, dir, os.Stdout) })
 			},
 		},
 		&cobra.Command{
