@@ -114,7 +114,15 @@ func readRecord(dir, name string) (Record, error) {
 
 // readFile returns a file's content. Its error is a *[FileError].
 func readFile(dir, name string) ([]byte, error) {
-	file, err := os.Open(filepath.Join(dir, name))
+	path := filepath.Join(dir, name)
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() { // to open a FIFO is to wait for its writer
+		err = ErrMalformed
+	}
+	if err != nil {
+		return nil, &FileError{name, err}
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, &FileError{name, err}
 	}
