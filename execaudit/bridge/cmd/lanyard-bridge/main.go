@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.AddCommand(
 		webhook.Command(), keys.Command(),
 		node.Command(), node.Sessions(),
-		install.Command(), install.Uninstall(), install.Status(),
+		install.Command(), install.UninstallCommand(), install.StatusCommand(),
 	)
 	if err := root.ExecuteContext(ctx); err != nil {
 		if text := err.Error(); text != "" {

@@ -370,3 +370,16 @@ func withBinary(table map[string]any, binary string) map[string]any {
 	}
 	return out
 }
+
+// State returns the directory of containerd's running state.
+func (c Containerd) State() string {
+	state := "/run/containerd"
+	for _, f := range c.Files {
+		if tree, err := parse(f.Path, f.Text); err == nil {
+			if s, _ := tree["state"].(string); s != "" {
+				state = s
+			}
+		}
+	}
+	return state
+}
