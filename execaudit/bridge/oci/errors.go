@@ -11,8 +11,8 @@ var (
 	ErrConfig = errors.New("bad configuration")
 	// ErrProcess: a process file is not one that can be rewritten.
 	ErrProcess = errors.New("bad process file")
-	// ErrPlace: something like a token stands elsewhere than first in the command.
-	ErrPlace = errors.New("is like a token, which stands first and nowhere else")
+	// ErrPlace: something like a token stands elsewhere than first in the command, or behind something in its element.
+	ErrPlace = errors.New("is like a token, which is the first element and nothing else")
 	// ErrNoCommand: there is no command behind the token.
 	ErrNoCommand = errors.New("is empty, where the command behind the token begins")
 	// ErrNUL: the command cannot be executed.

@@ -108,7 +108,7 @@ func (p Process) Split() (element string, command []string, err error) {
 	if at < 0 {
 		return "", nil, nil
 	}
-	if at > 0 {
+	if at > 0 || !strings.HasPrefix(p.Args[0], token.Prefix) {
 		return "", nil, &CommandFault{at, ErrPlace}
 	}
 	command = p.Args[1:]

@@ -89,6 +89,7 @@ func TestSplit(t *testing.T) {
 	}{
 		"BRG-4 a token at the second place":               {`"sh","lanyard-exec:1:abc"`, 1, oci.ErrPlace},
 		"BRG-4 a token inside of an element":              {`"sh","-c","echo lanyard-exec:1:abc"`, 2, oci.ErrPlace},
+		"BRG-4 a token behind something":                  {`"xlanyard-exec:1:abc","sh"`, 0, oci.ErrPlace},
 		"BRG-4 a second token":                            {`"lanyard-exec:1:abc","lanyard-exec:1:abc","sh"`, 1, oci.ErrPlace},
 		"BRG-4 a token alone":                             {`"lanyard-exec:1:abc"`, 1, oci.ErrNoCommand},
 		"BRG-4 an empty program":                          {`"lanyard-exec:1:abc","","x"`, 1, oci.ErrNoCommand},
