@@ -24,6 +24,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/install"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/keys"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/node"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/usage"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/webhook"
 	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
@@ -32,7 +33,6 @@ import (
 const (
 	exitDone  = 0
 	exitFault = 1
-	exitUsage = 2
 )
 
 func main() {
@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Error{Err: err} })
 	root.AddCommand(
 		webhook.Command(), keys.Command(),
 		node.Command(), node.Sessions(),
@@ -66,17 +66,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return exitDone
 }
 
-// usageError is a fault of the command line.
-type usageError struct{ error }
-
 // codeOf lets a command's error name its own exit code by a method ExitCode; 0 there means none of its own.
 func codeOf(err error) int {
 	var own interface{ ExitCode() int }
 	if errors.As(err, &own) && own.ExitCode() != exitDone {
 		return own.ExitCode()
-	}
-	if errors.As(err, new(usageError)) {
-		return exitUsage
 	}
 	return exitFault
 }

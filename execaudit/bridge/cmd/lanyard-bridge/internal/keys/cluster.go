@@ -1,0 +1,130 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
+)
+
+// cluster is where the keys of a cluster are.
+type cluster struct {
+	kubeconfig, namespace string
+	secret, secretKey     string
+	configMap, mapKey     string
+	force                 bool
+
+	clients kubernetes.Interface // nil until they are needed
+}
+
+func (k *cluster) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&k.kubeconfig, "kubeconfig", "", "credentials for the API server (default as kubectl's)")
+	f.StringVar(&k.namespace, "namespace", "lanyard-system", "the namespace of the webhook and the nodes' daemon")
+	f.StringVar(&k.secret, "secret", "lanyard-bridge-signing", "the Secret of the private keys")
+	f.StringVar(&k.secretKey, "secret-key", "key", "the private keys' name in it")
+	f.StringVar(&k.configMap, "config-map", "lanyard-bridge-keys", "the ConfigMap of the public keys")
+	f.StringVar(&k.mapKey, "config-map-key", "keys", "the public keys' name in it")
+}
+
+func (k *cluster) connect() error {
+	if k.clients != nil {
+		return nil
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return err
+	}
+	k.clients, err = kubernetes.NewForConfig(config)
+	return err
+}
+
+// private returns the Secret and its keys; a Secret without a resource version is not there yet.
+func (k *cluster) private(ctx context.Context) (*corev1.Secret, []token.Key, error) {
+	if err := k.connect(); err != nil {
+		return nil, nil, err
+	}
+	secret, err := k.clients.CoreV1().Secrets(k.namespace).Get(ctx, k.secret, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.secret}}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(secret.Data[k.secretKey]) == 0 {
+		return secret, nil, nil
+	}
+	keys, err := Parse(secret.Data[k.secretKey])
+	if err != nil {
+		return nil, nil, fmt.Errorf("secret %s/%s, %s: %w", k.namespace, k.secret, k.secretKey, err)
+	}
+	return secret, keys, nil
+}
+
+// installed is private of a Secret that must be there.
+func (k *cluster) installed(ctx context.Context) (*corev1.Secret, []token.Key, error) {
+	secret, keys, err := k.private(ctx)
+	if err == nil && len(keys) == 0 {
+		err = fmt.Errorf("secret %s/%s has no key: lanyard-bridge keys install makes one", k.namespace, k.secret)
+	}
+	return secret, keys, err
+}
+
+// public returns the ConfigMap and its keys; a ConfigMap without a resource version is not there yet.
+func (k *cluster) public(ctx context.Context) (*corev1.ConfigMap, token.Keys, error) {
+	m, err := k.clients.CoreV1().ConfigMaps(k.namespace).Get(ctx, k.configMap, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.configMap}}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.TrimSpace(m.Data[k.mapKey]) == "" {
+		return m, nil, nil
+	}
+	// What cannot be read is not overwritten: nodes may need a key of it.
+	keys, err := token.ParseKeys(m.Data[k.mapKey])
+	if err != nil {
+		return nil, nil, fmt.Errorf("config map %s/%s, %s: %w", k.namespace, k.configMap, k.mapKey, err)
+	}
+	return m, keys, nil
+}
+
+// savePrivate fails with a conflict where somebody else changed the Secret since it was read.
+func (k *cluster) savePrivate(ctx context.Context, secret *corev1.Secret, keys []token.Key) error {
+	if secret.Data == nil {
+		secret.Data = map[string][]byte{}
+	}
+	secret.Data[k.secretKey] = []byte(text(keys))
+	var err error
+	if secret.ResourceVersion == "" {
+		_, err = k.clients.CoreV1().Secrets(k.namespace).Create(ctx, secret, metav1.CreateOptions{})
+	} else {
+		_, err = k.clients.CoreV1().Secrets(k.namespace).Update(ctx, secret, metav1.UpdateOptions{})
+	}
+	return err
+}
+
+func (k *cluster) savePublic(ctx context.Context, m *corev1.ConfigMap, keys token.Keys) error {
+	if m.Data == nil {
+		m.Data = map[string]string{}
+	}
+	m.Data[k.mapKey] = keys.Text()
+	var err error
+	if m.ResourceVersion == "" {
+		_, err = k.clients.CoreV1().ConfigMaps(k.namespace).Create(ctx, m, metav1.CreateOptions{})
+	} else {
+		_, err = k.clients.CoreV1().ConfigMaps(k.namespace).Update(ctx, m, metav1.UpdateOptions{})
+	}
+	return err
+}
