@@ -82,7 +82,7 @@ func (in Input) ephemeral(signer Signer) Decision {
 	}
 	var own []string
 	for _, key := range signer.keys {
-		tag := key.Requester(r.User)
+		tag := key.Requester(bridge.SessionID{}, r.User)
 		for _, c := range r.added {
 			own = append(own, ephemeralSession(tag, r.podUID, c.name).String())
 		}

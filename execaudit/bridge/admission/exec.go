@@ -42,7 +42,7 @@ func (e exec) decide() Decision {
 		Session: e.Session, Nonce: e.Nonce,
 		Pod: e.pod.ID, Container: e.container.Name, Node: e.pod.Node,
 		NotBefore: begin, Expiry: begin.Add(e.policy.lifetime()),
-		Requester: key.Requester(e.Request.User),
+		Requester: key.Requester(e.Session, e.Request.User),
 		Unmarked:  e.optedOut() != "",
 	}
 	d = e.sign(d, key, t, e.Request.Command)
@@ -125,7 +125,7 @@ func (e exec) own(places []int) (token.Token, token.Key, error) {
 	_, id, _ := token.Parse(text) // which was verified
 	key := e.signWith.key(id.String())
 	switch {
-	case t.Requester != key.Requester(e.Request.User):
+	case t.Requester != key.Requester(t.Session, e.Request.User):
 		err = fmt.Errorf("element %d is a token of another user", at+1)
 	case !e.isFor(t):
 		err = fmt.Errorf("element %d is a token for another container", at+1)

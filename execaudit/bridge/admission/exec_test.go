@@ -31,7 +31,7 @@ func TestSigned(t *testing.T) {
 			Pod:       token.Pod{UID: "8b8b8b8b-0000-4000-8000-000000000001", Namespace: "shop", Name: "cart"},
 			NotBefore: now.Truncate(time.Second), Expiry: now.Truncate(time.Second).Add(time.Minute),
 			Command: token.Digest([]string{"sh", "-c", "id"}, false),
-			Requester: newKey.Requester(token.User{
+			Requester: newKey.Requester(session, token.User{
 				Name: "alice", UID: "a-1", Groups: alice.Groups, Extra: map[string][]string{"scopes": {"x"}},
 			}),
 		}

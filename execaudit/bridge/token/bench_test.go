@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 )
 
@@ -59,6 +60,6 @@ func BenchmarkRequester(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		key.Requester(user)
+		key.Requester(bridge.SessionID{1}, user)
 	}
 }

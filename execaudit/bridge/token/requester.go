@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+
+	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 )
 
 // User is who asked for an exec, as the API server says it in a review.
@@ -17,14 +19,16 @@ type User struct {
 	Extra map[string][]string
 }
 
-// Requester returns the tag of a user: the same for the same one, another for any other, and nothing that tells who
-// it is without the private key. A webhook that is called again for one request knows its own token by it; a token
-// that another user has got hold of has another tag. It is zero for the zero Key.
-func (k Key) Requester(user User) [16]byte {
+// Requester returns the tag of a user in a session: the same for the same two, another for any others, and nothing that
+// tells who it is, nor whether two sessions are of one user, without the private key. A webhook that is called again for
+// one request knows its own token by it; for a token that another user has got hold of it computes another tag. It is
+// zero for the zero Key.
+func (k Key) Requester(session bridge.SessionID, user User) [16]byte {
 	if k.secret == nil {
 		return [16]byte{}
 	}
 	h := hmac.New(sha256.New, k.secret.requester[:])
+	h.Write(session[:])
 	var buf []byte
 	texts := func(list []string) {
 		writeCount(h, len(list))

@@ -32,7 +32,8 @@ type Token struct {
 	Nonce [16]byte
 	// Command is the Digest of the rest of the command.
 	Command [32]byte
-	// Requester is the Key's tag of the user who asked, by which a webhook knows its own token again. Nodes ignore it.
+	// Requester is the Key's tag of the user who asked for this session, by which a webhook knows its own token again.
+	// Nodes ignore it.
 	Requester [16]byte
 	// Unmarked says that the session is not to get the kernel's mark.
 	Unmarked bool

@@ -283,7 +283,7 @@ func TestDigestLaws(t *testing.T) {
 }
 
 func TestRequesterLaws(t *testing.T) {
-	key, other := token.NewKey(), token.NewKey()
+	key, other, session := token.NewKey(), token.NewKey(), bridge.SessionID{1}
 	name := rapid.SampledFrom([]string{"", "a", "b", "ab", "a\x00", "system:masters"})
 	names := rapid.SliceOfN(name, 0, 3)
 	drawUser := func(t *rapid.T) token.User {
@@ -303,7 +303,7 @@ func TestRequesterLaws(t *testing.T) {
 	}
 	t.Run("BRG-4 a tag is one user's alone", rapid.MakeCheck(func(t *rapid.T) {
 		a, b := drawUser(t), drawUser(t)
-		if got := key.Requester(a) == key.Requester(b); got != (model(a) == model(b)) {
+		if got := key.Requester(session, a) == key.Requester(session, b); got != (model(a) == model(b)) {
 			t.Fatalf("Requester(%+v) == Requester(%+v) is %v", a, b, got)
 		}
 	}))
@@ -317,18 +317,24 @@ func TestRequesterLaws(t *testing.T) {
 			b.Extra[k] = slices.Clone(v)
 			slices.Reverse(b.Extra[k])
 		}
-		if before := fmt.Sprintf("%q", a); key.Requester(a) != key.Requester(b) || fmt.Sprintf("%q", a) != before {
+		if before := fmt.Sprintf("%q", a); key.Requester(session, a) != key.Requester(session, b) || fmt.Sprintf("%q", a) != before {
 			t.Fatalf("%+v and %+v", a, b)
 		}
 	}))
 	t.Run("EXA-27 a tag cannot be computed without the key", rapid.MakeCheck(func(t *rapid.T) {
 		user := drawUser(t)
-		if key.Requester(user) == other.Requester(user) {
+		if key.Requester(session, user) == other.Requester(session, user) {
 			t.Fatal("one tag under two keys")
 		}
 		again, err := token.ParseKey(key.Reveal())
-		if err != nil || key.Requester(user) != again.Requester(user) {
+		if err != nil || key.Requester(session, user) != again.Requester(session, user) {
 			t.Fatalf("another tag by the key's text: %v", err)
+		}
+	}))
+	t.Run("EXA-27 a tag does not tell that two sessions are of one user", rapid.MakeCheck(func(t *rapid.T) {
+		user := drawUser(t)
+		if key.Requester(session, user) == key.Requester(bridge.SessionID{2}, user) {
+			t.Fatal("one tag in two sessions")
 		}
 	}))
 }

@@ -202,7 +202,7 @@ func TestSign(t *testing.T) {
 	})
 	t.Run("EXA-27 a token has no name of its requester", func(t *testing.T) {
 		value := sample()
-		value.Requester = key.Requester(token.User{Name: "alice@example.com"})
+		value.Requester = key.Requester(value.Session, token.User{Name: "alice@example.com"})
 		raw, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(sign(t, key, value), "lanyard-exec:1:"))
 		if err != nil || bytes.Contains(raw, []byte("alice")) {
 			t.Fatalf("%q, %v", raw, err)
@@ -287,7 +287,7 @@ func TestKeyTexts(t *testing.T) {
 		}
 	})
 	t.Run("BRG-2 the zero key has no text", func(t *testing.T) {
-		if got := (token.Key{}); got.Reveal() != "" || got.Public() != (token.PublicKey{}) || got.Requester(token.User{Name: "a"}) != [16]byte{} {
+		if got := (token.Key{}); got.Reveal() != "" || got.Public() != (token.PublicKey{}) || got.Requester(bridge.SessionID{1}, token.User{Name: "a"}) != [16]byte{} {
 			t.Errorf("zero key: %q %v", got.Reveal(), got.Public())
 		}
 	})
