@@ -88,7 +88,7 @@ func TestFold(t *testing.T) {
 		verified := spool.Refusal{
 			Session: id, Verified: true, Where: record(7).Where, Reason: spool.ErrReplayed.Error(), Argv: []string{spool.TokenPlace, "id"}, TTY: true, Time: time.Now().UTC(),
 		}
-		claimed := spool.Refusal{Session: id, Reason: "token: " + token.ErrUnknownKey.Error(), Time: time.Now().UTC()}
+		claimed := spool.Refusal{Session: id, Reason: (&token.Fault{Err: token.ErrUnknownKey}).Error(), Time: time.Now().UTC()}
 		must(t, spool.Refuse(o.spoolDir(), verified))
 		must(t, spool.Refuse(o.spoolDir(), claimed))
 		eventually(t, "both in the journal and out of the spool", func() bool {

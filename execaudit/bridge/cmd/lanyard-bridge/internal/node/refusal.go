@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
@@ -42,13 +43,19 @@ func newRefusal(w spool.WaitingRefusal) *refusal {
 	return &refusal{record: r, name: w.Name, class: classOf(w.Reason)}
 }
 
-// classes are the words for reasons that have few values, for metrics.
-var classes = []struct {
-	word string
-	err  error
-}{
-	{"replayed", spool.ErrReplayed}, {"expired", token.ErrExpired}, {"not_yet", token.ErrNotYet}, {"unknown_key", token.ErrUnknownKey},
-	{"signature", token.ErrSignature}, {"version", token.ErrVersion}, {"malformed", token.ErrMalformed}, {"field", token.ErrField}, {"keys", token.ErrKey},
+// classes are the words for reasons that have few values, for metrics, and what the wrapper says in each: a token.Fault
+// has its own words for some of the package's errors.
+var classes = []struct{ word, says string }{
+	{"replayed", spool.ErrReplayed.Error()},
+	{"expired", token.ErrExpired.Error()},
+	{"not_yet", "token not valid"},
+	{"unknown_key", "token signed by key"},
+	{"signature", "token not signed"},
+	{"version", token.ErrVersion.Error()},
+	{"malformed", token.ErrMalformed.Error()},
+	{"field", token.ErrField.Error()},
+	{"keys", token.ErrKey.Error()},
+	{"elsewhere", oci.ErrMismatch.Error()},
 }
 
 // classBeyond is of refusals that were counted only.
@@ -56,7 +63,7 @@ const classBeyond = "beyond"
 
 func classOf(reason string) string {
 	for _, c := range classes {
-		if strings.Contains(reason, c.err.Error()) {
+		if strings.Contains(reason, c.says) {
 			return c.word
 		}
 	}
