@@ -21,7 +21,7 @@ func several(texts ...string) bool {
 }
 
 // conflict returns what in the evidence contradicts itself, "" for nothing. Each rule is about all of the evidence, and
-// none is broken less by more of it.
+// none is broken less by more of it. The last one is for evidence that agrees in all else.
 func (s *Session) conflict() Reason {
 	var names, uids, requests, namespaces, pods, podUIDs, containers, nodes []string
 	noToken := false
@@ -43,14 +43,14 @@ func (s *Session) conflict() Reason {
 	switch {
 	case several(names...) || several(uids...):
 		return ReasonUsers
-	case several(requests...):
-		return ReasonRequests
 	case slices.ContainsFunc([][]string{namespaces, pods, podUIDs, containers, nodes}, func(texts []string) bool { return several(texts...) }):
 		return ReasonPlace
 	case len(s.Uses) > 1:
 		return ReasonUses
 	case len(s.Uses) > 0 && noToken:
 		return ReasonNoToken
+	case several(requests...):
+		return ReasonRequests
 	}
 	return ""
 }

@@ -98,8 +98,8 @@ func distinct[T any](list []T, at func(T) time.Time) []T {
 func (s *Session) judge(now time.Time) {
 	s.Time = s.earliest()
 	s.Verdict, s.Why = s.decide(now)
-	if s.Verdict == VerdictForged || s.Verdict == VerdictConflicting {
-		return
+	if s.Verdict == VerdictForged || s.Verdict == VerdictConflicting && s.Why != ReasonRequests {
+		return // of several requests each is that user's, by the API server's word
 	}
 	if len(s.Audits) > 0 {
 		s.User, s.By = s.Audits[0].User, s.Audits[0].By

@@ -152,7 +152,7 @@ func TestJudgeLaws(t *testing.T) {
 				sessions.VerdictAdmitted:     records && !audits,
 				sessions.VerdictCorroborated: audits,
 				sessions.VerdictRefused:      !uses && (records || audits),
-				sessions.VerdictConflicting:  len(s.Records)+len(s.Audits)+len(s.Uses) > 1 && !named,
+				sessions.VerdictConflicting:  len(s.Records)+len(s.Audits)+len(s.Uses) > 1 && (!named || s.Why == sessions.ReasonRequests),
 			}[s.Verdict]
 			if !ok || s.Why == "" || s.Time.IsZero() {
 				t.Fatalf("%+v", s)

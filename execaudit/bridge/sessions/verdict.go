@@ -21,7 +21,8 @@ const (
 	VerdictCorroborated
 	// VerdictRefused: the webhook refused the request, and nothing was used.
 	VerdictRefused
-	// VerdictConflicting: the evidence contradicts itself. Nobody is named.
+	// VerdictConflicting: the evidence contradicts itself. Nobody is named, but for ReasonRequests, where all of it names
+	// one user.
 	VerdictConflicting
 )
 
@@ -59,7 +60,7 @@ const (
 	ReasonAudit        Reason = "an audit event of the API server"
 	ReasonRefused      Reason = "the webhook refused it"
 	ReasonUsers        Reason = "the evidence names several users"
-	ReasonRequests     Reason = "several requests have this session ID"
+	ReasonRequests     Reason = "several requests of one user have this session ID"
 	ReasonPlace        Reason = "the evidence names several pods, containers or nodes"
 	ReasonUses         Reason = "it was used more than once"
 	ReasonNoToken      Reason = "used, and the webhook says that it signed no token"
