@@ -22,7 +22,7 @@ func (o *Options) check() (readiness.Readiness, map[string]HandlerStatus, error)
 	ready := readiness.Readiness{Version: version(), Handlers: map[string]readiness.Handler{}}
 	status := map[string]HandlerStatus{}
 	for name, h := range state.Handlers {
-		config, ids, err := o.checkHandler(name, h)
+		config, ids, err := o.checkHandler(state, h)
 		s := HandlerStatus{Mode: h.Mode, Since: h.Since.UTC(), Mark: string(config.Mark), Ready: err == nil}
 		if err != nil {
 			s.Reason = err.Error()
@@ -46,7 +46,7 @@ func common(keys, ids []string, first bool) []string {
 }
 
 // checkHandler says why a session of the handler could fail on this node.
-func (o *Options) checkHandler(name string, h installed.Handler) (oci.Config, []string, error) {
+func (o *Options) checkHandler(state installed.State, h installed.Handler) (oci.Config, []string, error) {
 	if err := o.checkWrapper(h); err != nil {
 		return oci.Config{}, nil, err
 	}
@@ -60,7 +60,7 @@ func (o *Options) checkHandler(name string, h installed.Handler) (oci.Config, []
 	switch {
 	case config.PassThrough:
 		return config, nil, errors.New("the wrapper is configured to pass everything through")
-	case config.Handler != name:
+	case state.Handlers[config.Handler].Wrapper != h.Wrapper: // which may have several names
 		return config, nil, fmt.Errorf("the configuration %s is for handler %q", h.Config, config.Handler)
 	case config.Node != o.Node:
 		return config, nil, fmt.Errorf("the configuration %s is for node %q", h.Config, config.Node)
