@@ -175,7 +175,7 @@ func record(n int) spool.Record {
 		Session: bridge.NewSessionID(), Expiry: time.Now().Add(time.Minute).UTC(), Key: "0011223344556677",
 		Where: spool.Where{
 			Node: "n1", Namespace: "shop", Pod: "web-0", PodUID: "u", Container: "app",
-			ContainerID: "lanyardtest" + strconv.Itoa(os.Getpid()), ExecID: fmt.Sprintf("exec%d", n),
+			ContainerID: fmt.Sprintf("lanyardtest%dx%d", os.Getpid(), n), ExecID: fmt.Sprintf("exec%d", n),
 		},
 		BootID: bootID(), SessionID: 1 << 30, Mark: spool.MarkSet, Argv: []string{"sh", "-c", strconv.Itoa(n)}, Time: time.Now().UTC(),
 	}
@@ -229,11 +229,10 @@ func cgroup(t testing.TB, name string) string {
 		if _, err := os.Stat(filepath.Join(parent, "cgroup.procs")); err != nil {
 			continue
 		}
-		dir := filepath.Join(parent, "lanyard-node-test", name)
-		must(t, os.MkdirAll(dir, 0o755))
+		dir := filepath.Join(parent, name)
+		must(t, os.Mkdir(dir, 0o755))
 		t.Cleanup(func() {
 			eventually(t, "the cgroup is empty", func() bool { return os.Remove(dir) == nil })
-			_ = os.Remove(filepath.Dir(dir))
 		})
 		return dir
 	}
