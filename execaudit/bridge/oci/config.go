@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/internal/front"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/internal/jsonspan"
 )
 
@@ -71,9 +72,7 @@ type Config struct {
 // ConfigPaths returns where the configuration of the program at the absolute path exe stands, in the order in which it
 // is looked for: beside it as NAME.json, and in /run/lanyard, its path with dashes for slashes, for a program that
 // covers another by a bind mount and so has nothing of its own beside it.
-func ConfigPaths(exe string) []string {
-	return []string{exe + ".json", "/run/lanyard/" + strings.ReplaceAll(strings.TrimPrefix(exe, "/"), "/", "-") + ".json"}
-}
+func ConfigPaths(exe string) []string { return front.ConfigPaths(exe) }
 
 // ParseConfig returns the configuration in a text that Encode wrote, or a person: a JSON object with the fields' names
 // in lower camel case, skew as in "10s", and version 1. Names that it does not know are passed over. Its error is a

@@ -81,24 +81,7 @@ func knownName(name string) string {
 }
 
 // HoldsToken reports whether something like a token stands anywhere in a text that may be no JSON, escaped or not.
-func HoldsToken(text []byte) bool {
-	if bytes.Contains(text, []byte(token.Prefix)) {
-		return true
-	}
-	if !bytes.Contains(text, []byte(`\u00`)) {
-		return false
-	}
-	var plain []byte
-	for at := 0; at < len(text); at++ {
-		if r := jsonspan.Escape(text[at:]); r > 0 && r < 0x80 {
-			plain = append(plain, byte(r))
-			at += 5
-			continue
-		}
-		plain = append(plain, text[at])
-	}
-	return bytes.Contains(plain, []byte(token.Prefix))
-}
+func HoldsToken(text []byte) bool { return jsonspan.Contains(text, token.Prefix) }
 
 // Split returns the element that is a token, which stands first, and the command behind it, which aliases Args. Without
 // a token it returns "". Its error is a *[CommandFault]: something like a token elsewhere, no command behind it, or a

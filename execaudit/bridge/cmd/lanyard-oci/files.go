@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/internal/front"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
 )
 
@@ -16,11 +17,11 @@ const self = "/proc/self/exe"
 
 // loadConfig returns the configuration that stands beside this program, or where a covered one has it.
 func loadConfig() (oci.Config, error) {
-	exe, err := os.Readlink(self)
+	link, err := os.Readlink(self)
 	if err != nil {
 		return oci.Config{}, err
 	}
-	exe = strings.TrimSuffix(exe, " (deleted)") // replaced by a newer one in this moment
+	exe := front.Executable(link)
 	for _, name := range oci.ConfigPaths(exe) {
 		text, err := readFile(name, oci.MaxConfigBytes)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -1,3 +1,6 @@
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
+
 // Command lanyard-oci stands in the place of an OCI runtime, runc or crun, and executes it. For an exec with a token it
 // first verifies the token, takes it off the command, marks the session and writes its record; every other call goes to
 // the runtime at once. See README.md.
@@ -8,6 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
+	_ "github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-oci/internal/early"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 )

@@ -112,12 +112,36 @@ func escaped(inner []byte, at int) (rune, int) {
 	return utf8.RuneError, at
 }
 
-// Escape returns the value of the escape \uXXXX that the text begins with, -1 if it begins with none.
-func Escape(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return -1
+// Contains reports whether ASCII text stands in a text that may be no JSON, as it is or with bytes of it escaped.
+func Contains(text []byte, ascii string) bool {
+	if contains(text, ascii) {
+		return true
 	}
-	return hex4(text[2:])
+	if !contains(text, `\u00`) {
+		return false
+	}
+	plain := make([]byte, 0, len(text))
+	for at := 0; at < len(text); at++ {
+		if text[at] == '\\' && at+1 < len(text) && text[at+1] == 'u' {
+			if r := hex4(text[at+2:]); r >= 0 && r < utf8.RuneSelf {
+				plain = append(plain, byte(r))
+				at += 5
+				continue
+			}
+		}
+		plain = append(plain, text[at])
+	}
+	return contains(plain, ascii)
+}
+
+// contains is bytes.Contains, without what that package initialises.
+func contains(text []byte, word string) bool {
+	for at := 0; at+len(word) <= len(text); at++ {
+		if text[at] == word[0] && string(text[at:at+len(word)]) == word {
+			return true
+		}
+	}
+	return false
 }
 
 // hex4 returns the value of four hexadecimal digits, -1 if they are not there.

@@ -96,7 +96,7 @@ func next(text []byte, at int) int {
 
 // skip returns the end of the value that starts at at, which it checks.
 func skip(text []byte, at int) (int, error) {
-	var stack [MaxDepth]byte // the closing brackets that are due
+	var stack [(MaxDepth + 63) / 64]uint64 // which levels are objects; small, since this is called for every value
 	depth := 0
 	for {
 		if at >= len(text) {
@@ -112,9 +112,10 @@ func skip(text []byte, at int) (int, error) {
 				at = inner + 1
 				break
 			}
-			stack[depth] = c + 2
+			object := c == '{'
+			push(&stack, depth, object)
 			depth++
-			if at = inner; c == '{' {
+			if at = inner; object {
 				if at = key(text, at); at < 0 {
 					return 0, ErrSyntax
 				}
@@ -131,14 +132,15 @@ func skip(text []byte, at int) (int, error) {
 		// A value ended: so do all objects and arrays that it was the last of.
 		for depth > 0 {
 			at = space(text, at)
-			if at >= len(text) || text[at] != ',' && text[at] != stack[depth-1] {
+			object := stack[(depth-1)/64]>>((depth-1)%64)&1 != 0
+			if at >= len(text) || text[at] != ',' && text[at] != closing(object) {
 				return 0, ErrSyntax
 			}
 			if at++; text[at-1] != ',' {
 				depth--
 				continue
 			}
-			if at = space(text, at); stack[depth-1] == '}' {
+			if at = space(text, at); object {
 				if at = key(text, at); at < 0 {
 					return 0, ErrSyntax
 				}
@@ -149,6 +151,20 @@ func skip(text []byte, at int) (int, error) {
 			return at, nil
 		}
 	}
+}
+
+func push(stack *[(MaxDepth + 63) / 64]uint64, depth int, object bool) {
+	bit := uint64(1) << (depth % 64)
+	if stack[depth/64] &^= bit; object {
+		stack[depth/64] |= bit
+	}
+}
+
+func closing(object bool) byte {
+	if object {
+		return '}'
+	}
+	return ']'
 }
 
 // key returns where the value behind a key and its colon stands, -1 if there is none.
