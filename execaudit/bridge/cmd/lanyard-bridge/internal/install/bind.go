@@ -19,18 +19,24 @@ const leaveWait = 10 * time.Second
 // escaped returns a path as one name, as [oci.ConfigPaths] does.
 func escaped(path string) string { return strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "-") }
 
-// realOf returns where the covered file is reached.
-func realOf(path string) string { return filepath.Join(runDirectory, "real", escaped(path)) }
+// realDirectory returns where the directory of the covered file is reached, with the file in it uncovered.
+func realDirectory(path string) string {
+	return filepath.Join(runDirectory, "real", escaped(filepath.Dir(path)))
+}
 
-// bindReal binds the file to where it is reached once it is covered.
+// realOf returns where the covered file is reached.
+func realOf(path string) string { return filepath.Join(realDirectory(path), filepath.Base(path)) }
+
+// bindReal binds the file's directory to where the file is reached once it is covered. It is the directory, since runc
+// 1.2 and later start themselves again from an overlay over the directory that they are in, which shows no mounts.
 func bindReal(path string) error {
-	target := realOf(path)
-	if same(path, target) {
+	target := realDirectory(path)
+	if same(path, realOf(path)) {
 		return nil
 	}
 	staging := filepath.Join(runDirectory, "staging")
 	staged := filepath.Join(staging, filepath.Base(target))
-	if err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.MkdirAll(staging, 0o700)); err != nil {
+	if err := errors.Join(os.MkdirAll(target, 0o755), os.MkdirAll(staging, 0o700)); err != nil {
 		return err
 	}
 	// A mount can be moved only out of one that is private.
@@ -39,17 +45,19 @@ func bindReal(path string) error {
 	}
 	defer os.Remove(staging)
 	defer unix.Unmount(staging, unix.MNT_DETACH)
-	for _, file := range []string{target, staged} {
-		if err := touch(file); err != nil {
-			return err
-		}
-	}
-	defer os.Remove(staged)
-	if err := bound(path, staged); err != nil {
+	if err := os.MkdirAll(staged, 0o700); err != nil {
 		return err
 	}
-	if err := unix.Mount(staged, target, "", unix.MS_MOVE, ""); err != nil {
-		return errors.Join(fmt.Errorf("move the mount of %s to %s: %w", path, target, err), unix.Unmount(staged, unix.MNT_DETACH))
+	defer os.Remove(staged)
+	if err := bound(filepath.Dir(path), staged); err != nil {
+		return err
+	}
+	err := unix.Mount("", staged, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NODEV, "")
+	if err == nil {
+		err = unix.Mount(staged, target, "", unix.MS_MOVE, "")
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("mount %s at %s: %w", filepath.Dir(path), target, err), unix.Unmount(staged, unix.MNT_DETACH))
 	}
 	return nil
 }
@@ -63,14 +71,6 @@ func bound(from, to string) error {
 		return errors.Join(fmt.Errorf("make the mount %s private: %w", to, err), unix.Unmount(to, unix.MNT_DETACH))
 	}
 	return nil
-}
-
-func touch(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // cover binds the wrapper over the file.
@@ -141,7 +141,7 @@ func removeReal(wrapper, path string) (bool, error) {
 			return false, nil
 		}
 	}
-	target := realOf(path)
+	target := realDirectory(path)
 	mounts, err := mountsAt(target)
 	for range mounts {
 		err = errors.Join(err, unix.Unmount(target, unix.MNT_DETACH))

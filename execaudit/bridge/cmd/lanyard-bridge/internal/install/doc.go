@@ -17,6 +17,7 @@
 //
 // # Bind mounts
 //
-// The real runtime is bound to /run/lanyard/real first, in a peer group of its own: it would be covered as well
-// otherwise, as a peer of the mount it comes from, and the wrapper would execute itself.
+// The real runtime's directory is bound below /run/lanyard/real first, in a peer group of its own: the file would be
+// covered there as well otherwise, as in any peer of the mount it comes from, and the wrapper would execute itself. It is
+// the directory, not the file: runc 1.2 and later start themselves again from an overlay over their directory.
 package install

@@ -27,6 +27,13 @@ func (h host) do(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread is not for others
+		if unix.Gettid() == unix.Getpid() {
+			// The main thread cannot end. While this goroutine has it, another gets another.
+			err := h.do(f)
+			runtime.UnlockOSThread()
+			done <- err
+			return
+		}
 		done <- h.enter(f)
 	}()
 	return <-done
