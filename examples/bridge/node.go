@@ -56,13 +56,30 @@ func (l *limited) Write(p []byte) (int, error) {
 // WrapperFile is where the installer puts the wrapper, as seen from outside of the node.
 func (r *Rig) WrapperFile() string { return r.worker().Private("/opt/lanyard/bin/lanyard-oci") }
 
-// install installs the wrapper and has containerd take up what the installer wrote.
+// exitRestart is the installer's exit code where the runtime must be restarted first.
+const exitRestart = 3
+
+// install installs the wrapper in mode drop-in, and restarts containerd where the installer says that it must be.
 func (r *Rig) install(ctx context.Context) error {
-	w := r.worker()
-	if err := r.onNode(ctx, "install", "--mode=drop-in", "--node-name="+w.Name, "--containerd-config="+w.ContainerdConfig(), "--cri-socket="+w.Socket()); err != nil {
+	err := r.Installer(ctx, "install")
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitRestart {
 		return err
 	}
-	return w.RestartContainerd(ctx)
+	if err := r.worker().RestartContainerd(ctx); err != nil {
+		return err
+	}
+	return r.Installer(ctx, "install")
+}
+
+// Installer runs install, uninstall or status on the node.
+func (r *Rig) Installer(ctx context.Context, verb string, flags ...string) error {
+	w := r.worker()
+	args := []string{verb, "--mode=drop-in", "--cri-socket=" + w.Socket()}
+	if verb == "install" {
+		args = append(args, "--node-name="+w.Name, "--config="+w.ContainerdConfig())
+	}
+	return r.onNode(ctx, append(args, flags...)...)
 }
 
 // startDaemon starts the node's daemon with the rights of its service account on this node.

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -30,44 +32,58 @@ const (
 // webhookGrace is how long the webhook may take to end.
 const webhookGrace = 10 * time.Second
 
-// makeKeys makes the first pair of keys, by the program.
+// makeKeys makes the first pair of keys.
 func (r *Rig) makeKeys(ctx context.Context) error {
-	if err := r.command(ctx, "keys", "new", "--out", r.keyFile()); err != nil {
+	return errors.Join(r.Keys(ctx, "new"), r.PublishKeys(ctx))
+}
+
+// Keys runs `lanyard-bridge keys` on the file of private keys: new, rotate or retire.
+func (r *Rig) Keys(ctx context.Context, verb string) error {
+	if _, err := r.command(ctx, "keys", verb, r.keyFile()); err != nil {
 		return err
 	}
 	text, err := os.ReadFile(r.keyFile())
 	if err != nil {
 		return err
 	}
-	if r.key, err = token.ParseKey(string(text)); err != nil {
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			r.key, err = token.ParseKey(line)
+			return err
+		}
+	}
+	return fmt.Errorf("%s: no key", r.keyFile())
+}
+
+// PublishKeys gives the public keys to the node, as the chart's ConfigMap does.
+func (r *Rig) PublishKeys(ctx context.Context) error {
+	text, err := r.command(ctx, "keys", "public", r.keyFile())
+	if err != nil {
 		return err
 	}
-	return r.PublishKeys(r.key.Public())
+	return os.WriteFile(r.keysFile(), text, 0o644)
 }
 
 func (r *Rig) keyFile() string { return filepath.Join(r.Dir(), "signing.key") }
 
-// keysFile has the public keys, as the ConfigMap of the chart does on nodes.
+// keysFile has the public keys.
 func (r *Rig) keysFile() string { return filepath.Join(r.Dir(), "public.keys") }
 
-// Key is the webhook's private key. Who has it can make tokens.
+// Key is the webhook's newest private key. Who has it can make tokens.
 func (r *Rig) Key() token.Key { return r.key }
-
-// PublishKeys makes these the keys that nodes are given.
-func (r *Rig) PublishKeys(keys ...token.PublicKey) error {
-	return os.WriteFile(r.keysFile(), []byte(token.Keys(keys).Text()), 0o644)
-}
 
 // RecordsFile is where the webhook writes its session records.
 func (r *Rig) RecordsFile() string { return filepath.Join(r.Dir(), "records.jsonl") }
 
-// command runs lanyard-bridge to its end. Its error has what the program printed.
-func (r *Rig) command(ctx context.Context, args ...string) error {
-	out, err := exec.CommandContext(ctx, r.program, args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("lanyard-bridge %q: %w: %s", args, err, out)
+// command runs lanyard-bridge to its end, and returns what it printed. Its error has it, too.
+func (r *Rig) command(ctx context.Context, args ...string) ([]byte, error) {
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.program, args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("lanyard-bridge %q: %w: %s", args, err, errs.String())
 	}
-	return nil
+	return out.Bytes(), nil
 }
 
 // applyChart makes the namespace and applies the chart.
@@ -146,7 +162,7 @@ func (r *Rig) webhookFlags(ctx context.Context) ([]string, error) {
 	args := []string{
 		"webhook", "--listen=" + webhookAddress, "--metrics-listen=" + webhookMetrics, "--kubeconfig=" + account.Kubeconfig,
 		"--namespace=" + Namespace, "--tls-cert-file=" + certificate, "--tls-private-key-file=" + key, "--key-file=" + r.keyFile(),
-		"--records-file=" + r.RecordsFile(),
+		"--records-file=" + r.RecordsFile(), "--drain=0s",
 	}
 	if r.options.Path {
 		file := filepath.Join(r.Dir(), "path-secret")

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -57,7 +58,11 @@ func (h *hidden) path(path string) error {
 		}
 		h.copied[parent] = true
 	}
-	return os.Mkdir(path, 0o755)
+	err := os.Mkdir(path, 0o755)
+	if errors.Is(err, fs.ErrExist) { // made meanwhile, on the machine
+		return mount("tmpfs", path, "tmpfs", 0, "")
+	}
+	return err
 }
 
 // behind puts a directory, which it makes, at the path.

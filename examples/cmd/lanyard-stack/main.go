@@ -1,7 +1,7 @@
 // Command lanyard-stack starts the reference cluster on this machine: "demo" tells
 // the main story and stops it, "up" keeps it running until interrupted, "cost"
 // measures what the exec gates cost. "bridge" tells the bridge's story on a real
-// Kubernetes.
+// Kubernetes, "bridge-cost" measures what the bridge costs there.
 package main
 
 import (
@@ -38,6 +38,12 @@ func main() {
 			Use: "bridge", Short: "Tell whose process is whose on a real Kubernetes, and stop", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return inDirectory(cmd.Context(), func(ctx context.Context, dir string) error { return bridge.Tell(ctx, dir, os.Stdout) })
+			},
+		},
+		&cobra.Command{
+			Use: "bridge-cost", Short: "Measure what the bridge costs on a real Kubernetes", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				return inDirectory(cmd.Context(), func(ctx context.Context, dir string) error { return bridge.Measure(ctx, dir, os.Stdout) })
 			},
 		},
 		&cobra.Command{
