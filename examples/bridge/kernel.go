@@ -18,7 +18,8 @@ type Process struct {
 	// Session is its audit session, and LoginUID its login UID; [report.NoSession] where it has none.
 	Session, LoginUID uint32
 	Args              []string
-	Env               []string
+	// Env is empty where it cannot be read, as that of another sandbox's init.
+	Env []string
 }
 
 // Processes returns the processes of this machine for which keep is true, by their number. One that ends meanwhile is
@@ -59,6 +60,9 @@ func inspect(dir string) (p Process, err error) {
 	}
 	for file, to := range map[string]*[]string{"cmdline": &p.Args, "environ": &p.Env} {
 		text, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, fs.ErrPermission) {
+			continue
+		}
 		if err != nil {
 			return p, err
 		}

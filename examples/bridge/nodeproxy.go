@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,15 +16,15 @@ import (
 const maxAnswer = 64 << 10 // 64 KiB
 
 // RunByNode has the kubelet run a command in the pod's first container, through nodes/proxy, which no webhook sees; of
-// the ways there it is the one that brings a command: kube-apiserver drops the query of an upgrade. It returns the HTTP
-// status and the answer once the command has ended.
+// the ways there it is the one that brings a command: kube-apiserver drops the query of an upgrade. The kubelet takes the
+// command apart at spaces. It returns the HTTP status and the answer once the command has ended.
 func (r *Rig) RunByNode(ctx context.Context, user *kubernetes.User, pod *corev1.Pod, command ...string) (status int, said string, _ error) {
 	client, err := user.HTTP()
 	if err != nil {
 		return 0, "", err
 	}
 	at := r.URL() + "/api/v1/nodes/" + pod.Spec.NodeName + "/proxy/run/" + pod.Namespace + "/" + pod.Name + "/" + pod.Spec.Containers[0].Name
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"?"+url.Values{"cmd": command}.Encode(), nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at+"?"+url.Values{"cmd": {strings.Join(command, " ")}}.Encode(), nil)
 	if err != nil {
 		return 0, "", err
 	}

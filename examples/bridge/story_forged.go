@@ -54,7 +54,7 @@ func (s *story) refusedOnNode(ctx context.Context, why string, command []string)
 	if err != nil {
 		return err
 	}
-	s.show("mallory$ curl -X POST .../nodes/%s/proxy/run/default/web/app?cmd=%.24s...&cmd=/reporter...", s.pod.Spec.NodeName, command[0])
+	s.show("mallory$ curl -X POST .../nodes/%s/proxy/run/default/web/app?cmd=%.24s...+/reporter...", s.pod.Spec.NodeName, command[0])
 	status, said, err := s.RunByNode(ctx, s.mallory, s.pod, command...)
 	if err != nil {
 		return err

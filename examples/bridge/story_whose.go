@@ -73,21 +73,26 @@ func (s *story) open(ctx context.Context, user *kubernetes.User, reports int, wo
 func whose() scene {
 	return scene{"Whose is each process? By the kernel's audit session, the node's journal and the audit log", func(ctx context.Context, s *story) error {
 		claimed := s.sessions["alice"].Reports[0].LoginUID
-		s.show("mallory$ kubectl create --raw '/api/v1/nodes/%s/proxy/run/default/web/app?cmd=...'", s.pod.Spec.NodeName)
-		s.show("Through the node proxy, which no webhook sees, Mallory runs one that writes Alice's login UID.")
+		s.show("mallory$ curl -X POST '.../nodes/%s/proxy/run/default/web/app?cmd=/reporter+loginuid+%d+sleep+5m'", s.pod.Spec.NodeName, claimed)
+		s.show("Through the node's proxy, which no webhook sees, Mallory runs one that takes Alice's login UID.")
 		s.show("")
 		running, stop := context.WithCancel(ctx)
-		ended := make(chan struct{})
+		ended := make(chan error, 1)
 		go func() {
-			defer close(ended)
-			_, _, _ = s.RunByNode(running, s.mallory, s.pod, "/reporter", "loginuid", strconv.Itoa(int(claimed)), "sleep", "5m")
+			status, said, err := s.RunByNode(running, s.mallory, s.pod, "/reporter", "loginuid", strconv.Itoa(int(claimed)), "sleep", "5m")
+			ended <- errors.Join(err, fmt.Errorf("it ended: %d %s", status, said))
 		}()
 		defer func() { stop(); <-ended }()
 		var found []Process
-		if err := kubernetes.Await(ctx, "Mallory's process", func(ctx context.Context) (bool, error) {
-			var err error
+		if err := kubernetes.Await(ctx, "Mallory's process", func(ctx context.Context) (_ bool, err error) {
+			select {
+			case err := <-ended:
+				ended <- err
+				return false, err
+			default:
+			}
 			found, err = s.Inside(ctx, s.pod)
-			return slices.ContainsFunc(found, func(p Process) bool { return slices.Equal(p.Args[1:], []string{"sleep", "5m"}) }), err
+			return slices.ContainsFunc(found, func(p Process) bool { return slices.Equal(p.Args, []string{"/reporter", "sleep", "5m"}) }), err
 		}); err != nil {
 			return err
 		}
@@ -118,7 +123,7 @@ func (s *story) table(who *Who, found []Process) error {
 			return fmt.Errorf("session %s is %s: %s", session.ID, session.Verdict, session.Why)
 		}
 		count[whose]++
-		s.show("%-7d %-22.22s %-9.8s %-11s %-8s %s (%s)", p.PID, strings.Join(p.Args[1:], " "), variable(p), number(p.LoginUID), number(p.Session), whose, how)
+		s.show("%-7d %-22.22s %-9.8s %-11s %-8s %s (%s)", p.PID, strings.Join(p.Args[min(1, len(p.Args)):], " "), variable(p), number(p.LoginUID), number(p.Session), whose, how)
 	}
 	s.show("")
 	return errors.Join(
