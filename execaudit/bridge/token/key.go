@@ -122,17 +122,6 @@ func (p PublicKey) ID() KeyID {
 // KeyID is the name of a key in tokens and messages: the first bytes of its public part's SHA-256.
 type KeyID [8]byte
 
-// ParseKeyID returns the ID that String wrote. Its error is a *Fault of ErrKey.
-func ParseKeyID(text string) (KeyID, error) {
-	var id KeyID
-	if len(text) == 2*len(id) {
-		if _, err := hex.Decode(id[:], []byte(text)); err == nil && id.String() == text {
-			return id, nil
-		}
-	}
-	return KeyID{}, &Fault{Err: ErrKey, Detail: "an ID is 16 hexadecimal digits in lower case"}
-}
-
 // String returns the ID as 16 hexadecimal digits.
 func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
 

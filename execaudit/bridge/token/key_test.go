@@ -70,9 +70,8 @@ func TestKeyTexts(t *testing.T) {
 		if err != nil || public != key.Public() {
 			t.Fatalf("ParsePublicKey(String()) = %v, %v", public, err)
 		}
-		id, err := token.ParseKeyID(public.ID().String())
-		if err != nil || id != public.ID() {
-			t.Fatalf("ParseKeyID(String()) = %v, %v", id, err)
+		if id := public.ID(); len(id.String()) != 16 || id != again.Public().ID() {
+			t.Fatalf("ID() = %v", id)
 		}
 	})
 	t.Run("BRG-2 what is not a key's text is refused and not repeated", func(t *testing.T) {
@@ -83,11 +82,6 @@ func TestKeyTexts(t *testing.T) {
 		}
 		if _, err := token.ParsePublicKey(key.Reveal()); !errors.Is(err, token.ErrKey) || !strings.Contains(err.Error(), "a private key") || strings.Contains(err.Error(), key.Reveal()[20:]) {
 			t.Errorf("ParsePublicKey(private) = %v", err)
-		}
-		for _, text := range []string{"", "0123", "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcdef0"} {
-			if _, err := token.ParseKeyID(text); !errors.Is(err, token.ErrKey) {
-				t.Errorf("ParseKeyID(%q): %v", text, err)
-			}
 		}
 	})
 	t.Run("BRG-2 the zero key has no text", func(t *testing.T) {
