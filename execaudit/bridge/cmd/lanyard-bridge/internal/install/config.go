@@ -148,14 +148,9 @@ func (h host) undo(r *record) error {
 			if text, err = h.read(e.Path); err != nil {
 				return err
 			}
-			if texts[e.Path] = text; text == nil {
-				delete(texts, e.Path)
-				continue // the file is gone, and the edit with it
-			}
 		}
-		if !e.Applied(text) && !runtimeconf.Marked(text) {
-			delete(texts, e.Path)
-			continue // the file was replaced by one without the edit, or the edit was never made
+		if e.Gone(text) {
+			continue
 		}
 		text, err := e.Undo(text)
 		if faults = append(faults, err); err == nil {

@@ -175,9 +175,7 @@ func (h host) removeAll(o Options, r *record) (bool, error) {
 		}
 	}
 	for _, directory := range []string{filepath.Join(o.Prefix, "bin"), o.Prefix} {
-		if h.root == "" || directory != o.Prefix { // a mounted host path cannot go
-			_ = h.removeEmpty(directory)
-		}
+		_ = h.removeEmpty(directory) // unless others use it
 	}
 	return true, h.remove(filepath.Join(o.State, recordFile))
 }

@@ -39,8 +39,15 @@ func (e Edit) Undo(text []byte) ([]byte, error) {
 	return bytes.Replace(text, []byte(e.Inserted), []byte(e.Replaced), 1), nil
 }
 
-// Marked tells whether the text has the marks of any edit.
-func Marked(text []byte) bool { return bytes.Contains(text, []byte(Mark)) }
+// Gone tells whether the text has none of the edit's marks: it was never made, or the file was replaced by another.
+func (e Edit) Gone(text []byte) bool {
+	for line := range strings.Lines(e.Inserted) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, Mark) && bytes.Contains(text, []byte(line)) {
+			return false
+		}
+	}
+	return true
+}
 
 // begin and end are the marks around a handler's lines; note goes behind the first.
 func begin(handler, note string) string {
