@@ -348,6 +348,8 @@ func installAcross(t *testing.T, n *installNode) {
 	works(t, "installed", before, during, inOld)
 	stops(t, "installed", inOld)
 
+	n.upgradeRuntime(t, n.mode == "bind")
+
 	// What others change stays.
 	main := n.rig.ConfigFile()
 	appendTo(t, main, "# of another program\n")
@@ -368,6 +370,7 @@ func installAcross(t *testing.T, n *installNode) {
 		n.restart(t)
 		n.bridge(t, exitKeeping, "uninstall")
 	}
+	n.upgradeRuntime(t, false)
 	inLeft := hold(t, during.Pod) // a container that restarts in a pod of during
 	after := hold(t, n.pod(t, ""))
 	works(t, "uninstalled", before, during, inLeft, after)
@@ -386,6 +389,46 @@ func installAcross(t *testing.T, n *installNode) {
 		n.bridge(t, code, "uninstall")
 	}
 	n.gone(t, configuration)
+}
+
+// upgradeRuntime replaces the real runtime as a package manager does, which fails while it is covered.
+func (n *installNode) upgradeRuntime(t *testing.T, covered bool) {
+	t.Helper()
+	if n.pid == 0 {
+		return // the file is everybody's
+	}
+	err := namespace.OnThread(func() error {
+		mounts, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", n.pid))
+		if err != nil {
+			return err
+		}
+		defer mounts.Close()
+		if err := errors.Join(unix.Unshare(unix.CLONE_FS), unix.Setns(int(mounts.Fd()), unix.CLONE_NEWNS)); err != nil {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join("/run/lanyard/real", strings.ReplaceAll(n.config.Dir[1:], "/", "-"), filepath.Base(n.config.Runc)))
+		if !covered {
+			content, err = os.ReadFile(n.config.Runc)
+		}
+		if err != nil {
+			return err
+		}
+		next := n.config.Runc + ".dpkg-new"
+		if err := os.WriteFile(next, content, 0o755); err != nil {
+			return err
+		}
+		err = os.Rename(next, n.config.Runc)
+		if busy := errors.Is(err, unix.EBUSY); covered && busy {
+			return os.Remove(next)
+		}
+		if err == nil && covered {
+			return errors.New("it was replaced")
+		}
+		return err
+	})
+	if err != nil {
+		t.Errorf("an upgrade of the runtime, covered %t: %v", covered, err)
+	}
 }
 
 // gone checks that nothing but keys, records and journal is left.
@@ -430,4 +473,61 @@ func appendTo(t *testing.T, path, text string) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestInstallHarm is what harms, and what heals it.
+func TestInstallHarm(t *testing.T) {
+	n := newInstallNode(t, "drop-in", false, false)
+	n.bridge(t, exitRestart, "install")
+	n.restart(t)
+	n.bridge(t, exitDone, "install")
+	c := hold(t, n.pod(t, ""))
+
+	t.Run("BRG-9 an upgrade in the middle of an exec harms neither it nor the next", func(t *testing.T) {
+		var out runtimetest.Buffer
+		done := make(chan error, 1)
+		in, give, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			done <- c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: []string{testimage.Program, "hold"}, Stdin: in, Stdout: &out})
+		}()
+		runtimetest.Eventually(t, "the exec has begun", func() bool { return out.Len() > 0 })
+		former := n.bridge(t, exitDone, "status", "--daemon", "")
+		next := filepath.Join(n.config.Dir, "next-oci")
+		content, err := os.ReadFile(parts.Need(t, "lanyard-oci")[0])
+		if err = errors.Join(err, os.WriteFile(next, append(content, 0), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		n.bridge(t, exitDone, "install", "--wrapper", next)
+		if now := n.bridge(t, exitDone, "status", "--daemon", ""); now == former {
+			t.Errorf("the wrapper is as it was: %s", now)
+		}
+		works(t, "upgraded", c)
+		if err := errors.Join(give.Close(), <-done, in.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("BRG-11 a wrapper that is taken away by force is missed, and install heals it", func(t *testing.T) {
+		n.bridge(t, exitDone, "uninstall", "--force")
+		n.restart(t)
+		if err := c.Exec(runtimetest.Context(t), &runtimetest.Session{Cmd: []string{testimage.Program}}); err == nil {
+			t.Error("an exec in a container that remembers the wrapper went on without it")
+		}
+		n.bridge(t, exitRestart, "install")
+		works(t, "healed", c)
+		stops(t, "healed", c)
+	})
+	t.Run("BRG-9 what the runtime never read is undone without its restart", func(t *testing.T) {
+		before := n.files(t)
+		c.Remove(t)
+		n.bridge(t, exitDone, "uninstall") // containerd was not restarted since
+		text := n.files(t)
+		n.bridge(t, exitRestart, "install")
+		n.bridge(t, exitDone, "uninstall")
+		if now := n.files(t); !equalFiles(now, text) || equalFiles(now, before) {
+			t.Errorf("the configuration is %q, was %q", now, text)
+		}
+	})
 }

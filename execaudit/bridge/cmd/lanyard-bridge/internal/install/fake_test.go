@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -20,6 +21,7 @@ type fakeRuntime struct {
 	runtimeapi.UnimplementedRuntimeServiceServer
 	kind, socket, root, config string
 
+	mu         sync.Mutex // for what follows
 	handlers   map[string]runtimeconf.Handler
 	standard   string
 	pods       []*runtimeapi.PodSandbox
@@ -57,6 +59,8 @@ func serveRuntime(t *testing.T, kind, root, config string) *fakeRuntime {
 
 // running is the configuration as CRI-O answers it.
 func (f *fakeRuntime) running() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	text := "[crio.runtime]\ndefault_runtime = \"" + f.standard + "\"\n"
 	for name, h := range f.handlers {
 		text += "[crio.runtime.runtimes." + name + "]\nruntime_path = \"" + h.Binary + "\"\n"
@@ -67,6 +71,8 @@ func (f *fakeRuntime) running() []byte {
 // restart reads the configuration.
 func (f *fakeRuntime) restart(t *testing.T) {
 	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var files []runtimeconf.File
 	for _, path := range []string{f.config, f.config + ".d/99-lanyard.conf"} {
 		if text, err := os.ReadFile(f.root + path); err == nil {
@@ -87,6 +93,8 @@ func (f *fakeRuntime) restart(t *testing.T) {
 // remember has one running pod with one container.
 func (f *fakeRuntime) remember(t *testing.T, runtime string) {
 	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.runtime = runtime
 	f.pods = []*runtimeapi.PodSandbox{{Id: "p", Metadata: &runtimeapi.PodSandboxMetadata{Name: "a", Namespace: "b"}}}
 	f.containers = []*runtimeapi.Container{{
@@ -94,13 +102,22 @@ func (f *fakeRuntime) remember(t *testing.T, runtime string) {
 	}}
 }
 
-func (f *fakeRuntime) forget() { f.pods, f.containers = nil, nil }
+func (f *fakeRuntime) forget() { f.know(nil) }
+
+// know has these pods without containers.
+func (f *fakeRuntime) know(pods []*runtimeapi.PodSandbox) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pods, f.containers = pods, nil
+}
 
 func (f *fakeRuntime) Version(context.Context, *runtimeapi.VersionRequest) (*runtimeapi.VersionResponse, error) {
 	return &runtimeapi.VersionResponse{RuntimeName: f.kind, RuntimeVersion: "v2.4.2"}, nil
 }
 
 func (f *fakeRuntime) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	runtimes := map[string]any{}
 	for name, h := range f.handlers {
 		runtimes[name] = map[string]any{"runtimeType": h.Type, "options": map[string]any{"BinaryName": h.Binary}}
@@ -110,14 +127,20 @@ func (f *fakeRuntime) Status(context.Context, *runtimeapi.StatusRequest) (*runti
 }
 
 func (f *fakeRuntime) ListPodSandbox(context.Context, *runtimeapi.ListPodSandboxRequest) (*runtimeapi.ListPodSandboxResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return &runtimeapi.ListPodSandboxResponse{Items: f.pods}, nil
 }
 
 func (f *fakeRuntime) ListContainers(context.Context, *runtimeapi.ListContainersRequest) (*runtimeapi.ListContainersResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return &runtimeapi.ListContainersResponse{Containers: f.containers}, nil
 }
 
 func (f *fakeRuntime) info() map[string]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.kind == "cri-o" {
 		return map[string]string{"info": "{}"}
 	}

@@ -19,9 +19,10 @@ import (
 // ErrInstalled: the node has the wrapper in another mode, or on other handlers.
 var ErrInstalled = errors.New("installed already")
 
-// Install puts the wrapper into the runtime's place, or brings what is there to the options and to the wrapper's content
-// of now, and returns what the runtime then answers. Doing it again changes nothing. Errors: [ErrUsage], [ErrNoAnswer],
-// [ErrInstalled], those of package runtimeconf, and the system's; nothing names the wrapper then that did not before.
+// Install puts the wrapper into the runtime's place, or brings what is there to the options and to the wrapper's
+// content of now, and returns what the runtime then answers. Doing it again changes nothing. Errors: [ErrUsage],
+// [ErrNoAnswer], [ErrInstalled], those of package runtimeconf, and the system's; nothing names the wrapper then that
+// did not before.
 func Install(ctx context.Context, o Options) (report Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{}, err
@@ -323,8 +324,8 @@ func (h host) update(path string, content []byte, mode fs.FileMode) error {
 	return h.write(path, content, mode)
 }
 
-// configure changes the runtime's configuration. Where the runtime's own program then reads something else than what was
-// meant, it is as before again.
+// configure changes the runtime's configuration. Where the runtime's own program then reads something else than what
+// was meant, it is as before again.
 func (h host) configure(ctx context.Context, o Options, a *asked, r *record, patches []runtimeconf.Patch, binaries map[string]string) error {
 	before := h.dump(ctx, a, r.Config)
 	added := &record{}

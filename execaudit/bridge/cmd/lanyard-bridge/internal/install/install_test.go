@@ -202,7 +202,8 @@ func TestRuntimeClass(t *testing.T) {
 		}
 	})
 	t.Run("BRG-11 the handler stays while a pod has it, also one that ended", func(t *testing.T) {
-		m.pods = []*runtimeapi.PodSandbox{{Id: "p", RuntimeHandler: "lanyard", State: runtimeapi.PodSandboxState_SANDBOX_NOTREADY, Metadata: &runtimeapi.PodSandboxMetadata{}}}
+		ended := runtimeapi.PodSandboxState_SANDBOX_NOTREADY
+		m.know([]*runtimeapi.PodSandbox{{Id: "p", RuntimeHandler: "lanyard", State: ended, Metadata: &runtimeapi.PodSandboxMetadata{}}})
 		if r := mustUninstall(t, o); len(r.Keeping) != 1 || r.Restart != "" || !strings.Contains(m.read(t, m.config), "runtimes.lanyard") {
 			t.Errorf("%+v, configuration %s", r, m.read(t, m.config))
 		}

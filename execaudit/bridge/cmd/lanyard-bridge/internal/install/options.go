@@ -54,7 +54,7 @@ type Options struct {
 	MountNamespace int
 	// Socket is the CRI socket; if empty, containerd's or CRI-O's, whichever is there.
 	Socket string
-	// Config is the runtime's main configuration file; if empty, what the running runtime was started with, or its default.
+	// Config is the runtime's main configuration file; if empty, the one it was started with, or its default.
 	Config string
 	// Real is the path of the real runtime where the configuration names none; if empty, runc or crun is looked for.
 	Real string

@@ -33,8 +33,8 @@ type record struct {
 type wrapped struct {
 	// Name is the handler's own.
 	Name string `json:"name"`
-	// Handlers are the names that pods know it by; the default handler's is "" beside its own. In mode bind they are all
-	// that execute the covered file.
+	// Handlers are the names that pods know it by; the default handler's is "" beside its own. In mode bind they are
+	// all that execute the covered file.
 	Handlers []string `json:"handlers"`
 	// Added: the handler is the installation's own.
 	Added bool `json:"added,omitempty"`

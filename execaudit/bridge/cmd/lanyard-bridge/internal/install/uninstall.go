@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -10,9 +11,10 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
 )
 
-// Uninstall takes the wrapper off the node as far as it can now, and returns what is left and why. Again, later, it goes
-// on. Keys, spool and journal stay. Options.Force removes the wrapper's files whatever names them. Errors: [ErrUsage],
-// runtimeconf.ErrNotFound where the configuration's lines were changed (nothing is touched then), or the system's.
+// Uninstall takes the wrapper off the node as far as it can now, and returns what is left and why. Again, later, it
+// goes on. Keys, spool and journal stay. Options.Force removes the wrapper's files whatever names them. Errors:
+// [ErrUsage], runtimeconf.ErrNotFound where the configuration's lines were changed (nothing is touched then), or the
+// system's.
 func Uninstall(ctx context.Context, o Options) (report Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{}, err
@@ -73,6 +75,9 @@ func (h host) leave(ctx context.Context, o Options, begun bool) error {
 	err := h.do(func() (err error) { r, err = h.load(o.State); return err })
 	if err != nil || r == nil || begun && !r.Leaving {
 		return err
+	}
+	if r.Mode == ModeBind && h.root != "" {
+		return fmt.Errorf("%w in mode bind: its mounts are taken off in the host's mount namespace, with that mode", ErrInstalled)
 	}
 	if r.Mode == ModeRuntimeClass {
 		socket := o.Socket

@@ -23,7 +23,8 @@ type User struct {
 	Namespace string `json:"namespace,omitempty"`
 	Pod       string `json:"pod,omitempty"`
 	Container string `json:"container,omitempty"`
-	// Handler is the pod's runtime handler, Runtime the program that is remembered; "" where the runtime remembers none.
+	// Handler is the pod's runtime handler, Runtime the program that is remembered; "" where the runtime remembers
+	// none.
 	Handler string    `json:"handler"`
 	Runtime string    `json:"runtime,omitempty"`
 	Created time.Time `json:"created,omitzero"`

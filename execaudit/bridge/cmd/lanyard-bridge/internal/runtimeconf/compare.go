@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Compare returns an error where more than the handlers is different in two answers of `containerd config dump`, or where
-// a handler does not execute its program after. Its errors are [ErrForm] and [ErrSyntax].
+// Compare returns an error where more than the handlers is different in two answers of `containerd config dump`, or
+// where a handler does not execute its program after. Its errors are [ErrForm] and [ErrSyntax].
 func Compare(before, after []byte, changed map[string]string) error {
 	was, err := parse("containerd config dump", before)
 	if err != nil {

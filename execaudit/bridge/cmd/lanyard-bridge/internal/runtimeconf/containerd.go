@@ -198,8 +198,8 @@ func merge(to, from map[string]any) {
 	}
 }
 
-// Plan returns the patches that make the changes, in the order in which they are to be made; several may be of one file.
-// A change that is there already needs none. Errors: all of this package.
+// Plan returns the patches that make the changes, in the order in which they are to be made; several may be of one
+// file. A change that is there already needs none. Errors: all of this package.
 func (c Containerd) Plan(changes ...Change) ([]Patch, error) {
 	c.Files = slices.Clone(c.Files)
 	var out []Patch
