@@ -17,8 +17,8 @@ const (
 	DefaultDrain         = 3 * time.Second
 )
 
-// reloadEvery is how often files are looked at for a change.
-const reloadEvery = 2 * time.Second
+// defaultReload is how often files are looked at for a change.
+const defaultReload = 2 * time.Second
 
 // Options are those of the server, each by its flag.
 type Options struct {
@@ -40,6 +40,8 @@ type Options struct {
 
 	// listening is told of both addresses when the server is ready; nil is nobody.
 	listening func(serve, metrics net.Addr)
+	// reload is for tests; zero is defaultReload.
+	reload time.Duration
 }
 
 // Validate returns the first thing that is wrong with the flags, as a usage.Error.

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -202,7 +203,7 @@ func (s *server) renewals(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	every := time.NewTicker(reloadEvery)
+	every := time.NewTicker(cmp.Or(s.reload, defaultReload))
 	defer every.Stop()
 	for {
 		select {
