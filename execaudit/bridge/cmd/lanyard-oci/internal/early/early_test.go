@@ -90,8 +90,8 @@ func TestEarly(t *testing.T) {
 		"exec --process /dev/null c1":       false,
 		"exec --process=/proc/self/exe c1":  false,
 		"delete lanyard-exec:1:x":           true,
-		"exec -p FILE c1":          true,
-		"exec -d -pFILE c1 x y":    true,
+		"exec -p FILE c1":                   true,
+		"exec -d -pFILE c1 x y":             true,
 		"--log /dev/null exec -p . c1":      false,
 		"exec --pid-file /x c1 --process y": true,
 	} {
