@@ -49,8 +49,12 @@ func TestCallsWithoutToken(t *testing.T) {
 					spec["linux"].(map[string]any)["cgroupsPath"] = "/" + id
 					n.write("bundle/config.json", text(spec))
 					for _, args := range [][]string{
-						{"create", "--bundle", n.path("bundle"), "--pid-file", n.path("pid"), id}, {"start", id}, {"exec", "--process", "/dev/stdin", id},
-						{"kill", id, "KILL"}, {"delete", "--force", id}, {"state", id},
+						{"create", "--bundle", n.path("bundle"), "--pid-file", n.path("pid"), id},
+						{"start", id},
+						{"exec", "--process", "/dev/stdin", id},
+						{"kill", id, "KILL"},
+						{"delete", "--force", id},
+						{"state", id},
 					} {
 						cmd := n.command(program, append([]string{"--root", n.path("root")}, args...)...)
 						if cmd.Stdin = strings.NewReader(`{"args":["/probe","exit=9"],"cwd":"/","user":{"uid":0,"gid":0}}`); args[0] == "create" {

@@ -242,6 +242,16 @@ func TestFailures(t *testing.T) {
 			t.Errorf("in the full directory: %v, %v", left, err)
 		}
 	})
+	t.Run("BRG-2 a token that was used is refused also where a session may go on without record", func(t *testing.T) {
+		before := n.config
+		n.configure(func(c *oci.Config) { c.Failure = oci.FailOpen })
+		element, _ := n.sign(command, false, nil)
+		if o := n.wrapped(attempt{args: append([]string{element}, command...)}); o.code != 0 {
+			t.Errorf("%+v", o)
+		}
+		n.refused(t, n.wrapped(attempt{args: append([]string{element}, command...)}), "token was used before")
+		n.configure(func(c *oci.Config) { *c = before })
+	})
 	t.Run("BRG-6 a mark that the kernel refuses is told in the record, and the session goes on", func(t *testing.T) {
 		for why, login := range map[string]string{"login UID 1000 was set before": "1000", "operation not permitted": "0"} {
 			element, signed := n.sign(command, false, nil)
