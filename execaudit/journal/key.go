@@ -16,7 +16,9 @@ import (
 // seal, and make every one, so it is kept off the host. The host has a key file, made by Install, whose key evolves.
 // It prints as [redacted]; Reveal shows it.
 type Key struct {
-	secret *[sha256.Size]byte // a pointer, which no formatting follows
+	// A pointer to a pointer, which no formatting follows: in somebody's unexported field fmt calls no method, and shows
+	// what one pointer leads to under a verb that does not fit it, such as %s.
+	hidden **[sha256.Size]byte
 }
 
 // ErrBadKey: a text is not a verification key.
@@ -26,9 +28,9 @@ const keyPrefix = "journal-verify-1:"
 
 // NewKey returns a key from the system's source of random numbers.
 func NewKey() Key {
-	k := Key{new([sha256.Size]byte)}
-	_, _ = rand.Read(k.secret[:]) // which never fails
-	return k
+	secret := new([sha256.Size]byte)
+	_, _ = rand.Read(secret[:]) // which never fails
+	return Key{&secret}
 }
 
 // ParseKey returns the key of a text that Reveal returned, with space around it or not. Its error is ErrBadKey, which
@@ -39,23 +41,24 @@ func ParseKey(text string) (Key, error) {
 	if !ok || err != nil || len(raw) != sha256.Size {
 		return Key{}, ErrBadKey
 	}
-	return Key{(*[sha256.Size]byte)(raw)}, nil
+	secret := (*[sha256.Size]byte)(raw)
+	return Key{&secret}, nil
 }
 
 // Reveal returns the key as one word of text, "" for the zero Key. It is a secret.
 func (k Key) Reveal() string {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return ""
 	}
-	return keyPrefix + base64.RawURLEncoding.EncodeToString(k.secret[:])
+	return keyPrefix + base64.RawURLEncoding.EncodeToString((*k.hidden)[:])
 }
 
 // ID returns the name that seals have for the key, 11 characters that say nothing of the secret; "" for the zero Key.
 func (k Key) ID() string {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return ""
 	}
-	id := derive("id", k.secret)
+	id := derive("id", *k.hidden)
 	return base64.RawURLEncoding.EncodeToString(id[:8])
 }
 
@@ -89,7 +92,7 @@ type ratchet struct {
 
 func (k Key) ratchet() *ratchet {
 	r := &ratchet{id: k.ID()}
-	seed := derive("seed", k.secret)
+	seed := derive("seed", *k.hidden)
 	r.sow(&seed)
 	return r
 }

@@ -36,7 +36,7 @@ type keyFile struct {
 // elsewhere, before: the file does not tell it any more once the first seal is written. It has mode 0600 and is on
 // disk when Install returns. Errors: fs.ErrExist when there is something at path, or the system's.
 func (k Key) Install(path string) (err error) {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return ErrBadKey
 	}
 	f, err := openFile(path + newSuffix)

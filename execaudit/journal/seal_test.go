@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -259,6 +260,17 @@ func TestKey(t *testing.T) {
 		for _, shown := range []string{fmt.Sprintf("%v %+v %#v %s %x %q %d", k, k, k, k, k, k, &k), log.String(), string(js)} {
 			if strings.Contains(shown, secret) || !strings.Contains(shown, "[redacted]") {
 				t.Errorf("printed as %s", shown)
+			}
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(secret)
+		mustDo(t, err)
+		held := struct{ k journal.Key }{k}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%t", "%q", "%x", "%d"} {
+			shown := fmt.Sprintf(verb, held)
+			for _, form := range []string{"%d", "%x", "%#v"} {
+				if strings.Contains(shown, strings.Trim(fmt.Sprintf(form, raw), "[]byte{}")) {
+					t.Errorf("in an unexported field, %s prints it as %s", verb, shown)
+				}
 			}
 		}
 	})

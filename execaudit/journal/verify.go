@@ -49,7 +49,7 @@ type signer struct {
 func newVerifier(c Check) *verifier {
 	v := &verifier{keyed: len(c.Keys) > 0, until: c.Until, keys: map[string]*signer{}}
 	for _, k := range c.Keys {
-		if k.secret != nil {
+		if k.hidden != nil {
 			v.keys[k.ID()] = &signer{key: k.ratchet()}
 		}
 	}

@@ -61,6 +61,7 @@ require (
 	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
+	github.com/lanyard-dev/lanyard/execaudit/bridge v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	github.com/lanyard-dev/lanyard/execcredential v0.1.0
 	github.com/lanyard-dev/lanyard/kubeletauthz v0.1.0
@@ -100,3 +101,5 @@ replace github.com/lanyard-dev/lanyard/redact => ../../redact
 replace github.com/lanyard-dev/lanyard/internal/flight => ../../internal/flight
 
 replace github.com/lanyard-dev/lanyard/internal/terminal => ../../internal/terminal
+
+replace github.com/lanyard-dev/lanyard/execaudit/bridge => ../../execaudit/bridge

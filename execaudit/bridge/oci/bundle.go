@@ -1,6 +1,9 @@
 package oci
 
 import (
+	"fmt"
+	"io"
+	"log/slog"
 	"path"
 	"strconv"
 	"strings"
@@ -22,6 +25,19 @@ type Bundle struct {
 	Unmarked bool
 	// Env is the environment of the container's first process.
 	Env []string
+}
+
+// Format prints the container and how many variables there are, for every verb: Env has secrets.
+func (b Bundle) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, b.name()) }
+
+// MarshalText returns what Format prints.
+func (b Bundle) MarshalText() ([]byte, error) { return []byte(b.name()), nil }
+
+// LogValue returns what Format prints.
+func (b Bundle) LogValue() slog.Value { return slog.StringValue(b.name()) }
+
+func (b Bundle) name() string {
+	return fmt.Sprintf("bundle of container %q in pod %s/%s, UID %s, with %d variables", b.Container, b.Namespace, b.Pod, b.PodUID, len(b.Env))
 }
 
 // The annotations that tell a container's pod, by who made the bundle.

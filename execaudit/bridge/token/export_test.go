@@ -12,7 +12,7 @@ func Payload(t Token, id KeyID) []byte { return t.appendPayload(nil, id) }
 
 // SignPayload returns the text of any payload, signed.
 func SignPayload(payload []byte, key Key) string {
-	signature := ed25519.Sign(key.secret.private, append([]byte(head), payload...))
+	signature := ed25519.Sign(key.secret().private, append([]byte(head), payload...))
 	return head + encoding.EncodeToString(append(payload, signature...))
 }
 

@@ -25,7 +25,9 @@ var encoding = base64.RawURLEncoding.Strict()
 // Key is a private key: who has it can make tokens, so it is the webhook's alone. It prints as [redacted]; Reveal shows
 // it. The zero value is no key.
 type Key struct {
-	secret *secret // a pointer, which no formatting follows
+	// A pointer to a pointer, which no formatting follows: in somebody's unexported field fmt calls no method, and shows
+	// what one pointer leads to under a verb that does not fit it, such as %s.
+	hidden **secret
 }
 
 type secret struct {
@@ -49,7 +51,15 @@ func newKey(seed []byte) Key {
 	h := hmac.New(sha256.New, seed)
 	h.Write([]byte("lanyard exec requester 1"))
 	h.Sum(s.requester[:0])
-	return Key{s}
+	return Key{&s}
+}
+
+// secret returns what the key is, nil for the zero Key.
+func (k Key) secret() *secret {
+	if k.hidden == nil {
+		return nil
+	}
+	return *k.hidden
 }
 
 // ParseKey returns the key of a text that Reveal returned, with space around it or not. Its error is a *Fault of
@@ -64,18 +74,18 @@ func ParseKey(text string) (Key, error) {
 
 // Reveal returns the key as one word of text, "" for the zero Key. It is a secret.
 func (k Key) Reveal() string {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return ""
 	}
-	return keyPrefix + encoding.EncodeToString(k.secret.private.Seed())
+	return keyPrefix + encoding.EncodeToString(k.secret().private.Seed())
 }
 
 // Public returns the key that nodes have, zero for the zero Key.
 func (k Key) Public() PublicKey {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return PublicKey{}
 	}
-	return k.secret.public
+	return k.secret().public
 }
 
 const redacted = "[redacted]"

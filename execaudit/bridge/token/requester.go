@@ -24,10 +24,10 @@ type User struct {
 // one request knows its own token by it; for a token that another user has got hold of it computes another tag. It is
 // zero for the zero Key.
 func (k Key) Requester(session bridge.SessionID, user User) [16]byte {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return [16]byte{}
 	}
-	h := hmac.New(sha256.New, k.secret.requester[:])
+	h := hmac.New(sha256.New, k.secret().requester[:])
 	h.Write(session[:])
 	var buf []byte
 	texts := func(list []string) {

@@ -16,15 +16,15 @@ const maxVersion = 8
 // Sign returns the token's text. Its error is a *Fault: of ErrField for a value that no token may have, of ErrKey for
 // the zero Key.
 func (k Key) Sign(t Token) (string, error) {
-	if k.secret == nil {
+	if k.hidden == nil {
 		return "", &Fault{Err: ErrKey, Detail: "there is none to sign with"}
 	}
 	if err := t.validate(); err != nil {
 		return "", err
 	}
 	message := make([]byte, 0, len(head)+maxRawBytes)
-	message = t.appendPayload(append(message, head...), k.secret.id)
-	signed := append(message, ed25519.Sign(k.secret.private, message)...)
+	message = t.appendPayload(append(message, head...), k.secret().id)
+	signed := append(message, ed25519.Sign(k.secret().private, message)...)
 	return string(encoding.AppendEncode([]byte(head), signed[len(head):])), nil
 }
 
