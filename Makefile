@@ -29,6 +29,7 @@ NEEDS_execcredential          := $(IAM)
 NEEDS_execaudit               := debian
 NEEDS_execaudit/attribution   := debian
 NEEDS_execaudit/cmd/execaudit := debian
+NEEDS_execaudit/bridge/cmd/lanyard-oci := $(filter %/runc-seccomp-$(RUNC_VERSION),$(STAMPS)) debian-containerd
 NEEDS_examples                := parts kubernetes-parts
 NEEDS_tools                   := parts
 
@@ -117,13 +118,13 @@ debian:
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \
 	fi
 
-# An older containerd, with its runc: unpacked, not installed. What apt-get downloads is what Debian has today.
+# An older containerd with its runc, and crun: unpacked, not installed. What apt-get downloads is what Debian has today.
 debian-containerd: | debian
-	@if [ ! -x $(BIN)/debian/runc ] && command -v apt-get >/dev/null; then \
+	@if [ ! -x $(BIN)/debian/crun ] && command -v apt-get >/dev/null; then \
 		mkdir -p $(BIN)/debian && dir=$$(mktemp -d) && cd "$$dir" && \
-		apt-get -qq update && apt-get -qq -o APT::Sandbox::User=root download containerd runc && \
+		apt-get -qq update && apt-get -qq -o APT::Sandbox::User=root download containerd runc crun libyajl2 && \
 		ls *.deb | xargs -I{} dpkg -x {} . && \
-		mv usr/bin/containerd usr/bin/containerd-shim-runc-v2 usr/bin/ctr usr/sbin/runc $(BIN)/debian/ || echo "not fetched: containerd of Debian"; \
+		cp -L --remove-destination usr/bin/containerd usr/bin/containerd-shim-runc-v2 usr/bin/ctr usr/sbin/runc usr/lib/*/libyajl.so.2 usr/bin/crun $(BIN)/debian/ || echo "not fetched: containerd of Debian"; \
 		rm -rf "$$dir"; \
 	fi
 
