@@ -75,8 +75,3 @@ func (o *Options) validate() error {
 	}
 	return nil
 }
-
-// Sessions returns the command `sessions`.
-func Sessions() *cobra.Command {
-	return &cobra.Command{Use: "sessions", Short: "Tell whose sessions there were"}
-}

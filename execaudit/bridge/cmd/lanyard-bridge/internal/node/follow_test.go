@@ -41,8 +41,26 @@ func session(t *testing.T, o Options, r spool.Record, script string) (*exec.Cmd,
 	in, err := c.StdinPipe()
 	must(t, err)
 	must(t, c.Start())
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		endSession(t, o.spoolDir(), r)
+	})
 	return c, in
+}
+
+// endSession ends what a session left behind.
+func endSession(t testing.TB, spoolDir string, r spool.Record) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(spoolDir, fmt.Sprintf("%x.json", r.Nonce)))
+	must(t, err)
+	left, err := spool.ParseRecord(text)
+	must(t, err)
+	found, err := host.Sessions(func(s uint32) bool { return s == left.SessionID })
+	must(t, err)
+	for _, pid := range found[left.SessionID] {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 func TestFollow(t *testing.T) {

@@ -247,6 +247,14 @@ func wrapper(t testing.TB, w wrapping) *exec.Cmd {
 	must(t, err)
 	c := exec.Command("/proc/self/exe")
 	c.Env = append(os.Environ(), wrapperVariable+"="+string(text))
-	c.Stderr = os.Stderr
+	log, err := os.Create(filepath.Join(t.TempDir(), "stderr")) // a pipe would stay open as long as what is left behind
+	must(t, err)
+	t.Cleanup(func() {
+		if text, _ := os.ReadFile(log.Name()); len(text) > 0 {
+			t.Logf("%s", text)
+		}
+		must(t, log.Close())
+	})
+	c.Stderr = log
 	return c
 }

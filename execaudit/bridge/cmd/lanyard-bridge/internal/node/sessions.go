@@ -1,0 +1,233 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lanyard-dev/lanyard/execaudit/bridge"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/proc"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/sessions"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
+)
+
+// arrival is how old a session is before it counts as unused: by then its audit event and its journal are here.
+const arrival = time.Minute
+
+// listing is one run of the command `sessions`.
+type listing struct {
+	records, audits, journals []string
+	spool, proc, form         string
+	out, err                  io.Writer
+	now                       func() time.Time
+
+	evidence sessions.Evidence
+	argv     map[bridge.SessionID][]string // by the node's word
+	refusals []journal.Record
+	faults   int
+}
+
+// Sessions returns the command `sessions`.
+func Sessions() *cobra.Command {
+	l := &listing{now: time.Now, argv: map[bridge.SessionID][]string{}}
+	c := &cobra.Command{
+		Use:   "sessions",
+		Short: "Tell whose sessions there were, and whose processes there are",
+		Long: `Tell whose sessions there were: the webhook's records, the API server's audit events and the nodes' journals, joined.
+
+A session is admitted by the webhook's record alone, corroborated by the audit event, forged where a token was used that neither
+knows, and unused where no node used its token. What nodes refused follows. With --proc on a node, each process of a session that
+is alive, and those that gave themselves a login UID of the bridge's range without a session: a forged mark.
+
+Without --journal nothing is told as unused or forged.`,
+		Example: `  lanyard-bridge sessions --records sessions.jsonl --audit audit.log --journal /var/lib/lanyard/journal/sessions.jsonl --proc`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			l.out, l.err = c.OutOrStdout(), c.ErrOrStderr()
+			return l.run()
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&l.records, "records", nil, "a `FILE` of session records, as the webhook writes them; - is standard input")
+	f.StringArrayVar(&l.audits, "audit", nil, "a `FILE` of audit events; - is standard input")
+	f.StringArrayVar(&l.journals, "journal", nil, "a node's journal; the files that were rotated away are read with it")
+	f.StringVar(&l.proc, "proc", "", "list the processes of this node, from its proc file system (/proc if none is named)")
+	f.Lookup("proc").NoOptDefVal = "/proc"
+	f.StringVar(&l.spool, "spool", DefaultState+"/spool", "with --proc, where sessions wait that are in no journal yet")
+	f.StringVarP(&l.form, "output", "o", "table", "table or json (lines)")
+	return c
+}
+
+func (l *listing) run() error {
+	if l.form != "table" && l.form != "json" {
+		return fmt.Errorf("--output must be table or json, not %q", l.form)
+	}
+	if err := l.read(); err != nil {
+		return err
+	}
+	now := l.now().Add(-arrival)
+	if len(l.journals) == 0 {
+		now = time.Time{} // nobody can know what was used
+	}
+	all := sessions.Judge(l.evidence, now)
+	var lines []line
+	for _, s := range all {
+		lines = append(lines, l.session(s))
+	}
+	for _, r := range l.refusals {
+		lines = append(lines, refusalLine(r))
+	}
+	if l.proc != "" {
+		live, err := l.live(all)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, live...)
+	}
+	if err := write(l.out, l.form, lines); err != nil {
+		return err
+	}
+	if l.faults > 0 {
+		return fmt.Errorf("%d lines could not be used", l.faults)
+	}
+	return nil
+}
+
+// read takes in all files. What is wrong with a line is told and passed over.
+func (l *listing) read() error {
+	for _, name := range l.records {
+		if err := readFile(l, name, sessions.Read, func(r sessions.Record) { l.evidence.Records = append(l.evidence.Records, r) }); err != nil {
+			return err
+		}
+	}
+	for _, name := range l.audits {
+		if err := readFile(l, name, sessions.ReadAudits, func(a sessions.Audit) { l.evidence.Audits = append(l.evidence.Audits, a) }); err != nil {
+			return err
+		}
+	}
+	read := func(r io.Reader, name string) iter.Seq2[journal.Record, error] {
+		return journal.NewReader(r, name).Records()
+	}
+	for _, path := range l.journals {
+		files, err := journal.Files(path)
+		if err == nil && len(files) == 0 {
+			err = fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			if err := readFile(l, name, read, l.journaled); err != nil {
+				return err
+			}
+		}
+	}
+	if l.proc != "" {
+		l.waiting()
+	}
+	return nil
+}
+
+func readFile[T any](l *listing, name string, read func(io.Reader, string) iter.Seq2[T, error], take func(T)) error {
+	in := os.Stdin
+	if name != "-" {
+		var err error
+		if in, err = os.Open(name); err != nil {
+			return err
+		}
+		defer in.Close()
+	}
+	for value, err := range read(in, name) {
+		if err == nil {
+			take(value)
+			continue
+		}
+		if path := new(fs.PathError); errors.As(err, &path) {
+			return err
+		}
+		l.faults++
+		fmt.Fprintln(l.err, "lanyard-bridge:", terminal.Escape(err.Error()))
+	}
+	return nil
+}
+
+func (l *listing) journaled(r journal.Record) {
+	if r.Kind == journal.KindRefusal {
+		l.refusals = append(l.refusals, r)
+		return
+	}
+	if use, ok := sessions.UseOf(r); ok {
+		l.evidence.Uses = append(l.evidence.Uses, use)
+		if r.Kind == journal.KindIntent {
+			l.argv[use.Session] = r.Argv
+		}
+	}
+}
+
+// waiting takes in the sessions that are in no journal yet. A spool that is not there has none.
+func (l *listing) waiting() {
+	for r, err := range spool.Records(l.spool) {
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			l.faults++
+			fmt.Fprintln(l.err, "lanyard-bridge:", terminal.Escape(err.Error()))
+			continue
+		}
+		e := newEntry(r)
+		l.journaled(*e.owed[stepIntent])
+	}
+}
+
+// live returns a line for each process of this node that has a mark of the bridge's range, or of a session.
+func (l *listing) live(all []sessions.Session) ([]line, error) {
+	host := proc.FS{Root: l.proc}
+	boot, err := host.BootID()
+	if err != nil {
+		return nil, err
+	}
+	byID, node := map[bridge.SessionID]sessions.Session{}, ""
+	for _, s := range all {
+		byID[s.ID] = s
+		for _, use := range s.Uses {
+			if use.Mark.BootID == boot {
+				node = use.Mark.Node
+			}
+		}
+	}
+	marks := sessions.NewMarks(l.evidence.Uses)
+	found, err := host.Sessions(func(session uint32) bool { return session != proc.Unset })
+	if err != nil {
+		return nil, err
+	}
+	var lines []line
+	for _, pids := range found {
+		for _, pid := range pids {
+			session, login, err := host.Mark(pid)
+			task, gone := host.Task(pid)
+			if err != nil || gone != nil || task.Zombie {
+				continue
+			}
+			origin := marks.Judge(sessions.Process{Mark: sessions.Mark{Node: node, BootID: boot, SessionID: session}, LoginUID: login})
+			if origin.Verdict != sessions.MarkRecorded && origin.Verdict != sessions.MarkForged {
+				continue
+			}
+			argv, err := host.Argv(pid)
+			if err != nil {
+				continue
+			}
+			lines = append(lines, processLine(task, argv, origin, byID[origin.Use.Session]))
+		}
+	}
+	sortProcesses(lines)
+	return lines, nil
+}
