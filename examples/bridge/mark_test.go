@@ -77,15 +77,6 @@ func TestMark(t *testing.T) {
 			}
 		}
 	})
-	t.Run("BRG-3 a session in a user namespace of its own is marked, and cannot change it", func(t *testing.T) {
-		no := false
-		pod, err := r.Create(t.Context(), &corev1.Pod{Spec: corev1.PodSpec{HostUsers: &no}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = r.Remove(ctxOfCleanup(), pod) })
-		t.Skip("no pod of this rig can have hostUsers: false")
-	})
 }
 
 // optedOut fails the test where a session in the pod has a mark, or no variable.

@@ -54,7 +54,7 @@ func (l *limited) Write(p []byte) (int, error) {
 }
 
 // WrapperFile is where the installer puts the wrapper, as seen from outside of the node.
-func (r *Rig) WrapperFile() string { return r.worker().Private("/opt/lanyard/bin/lanyard-oci") }
+func (r *Rig) WrapperFile() string { return r.worker().Private("/opt/lanyard/bin/lanyard-oci-runc") }
 
 // exitRestart is the installer's exit code where the runtime must be restarted first.
 const exitRestart = 3

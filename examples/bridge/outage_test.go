@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
@@ -21,12 +23,7 @@ func TestWebhookDown(t *testing.T) {
 	r := rigOf(t)
 	alice := person(t, r, "alice")
 	hero := person(t, r, "hero", "lanyard:break-glass")
-	system := &corev1.Pod{}
-	system.Namespace = "kube-system"
-	if err := r.Namespace(t.Context(), system.Namespace); err != nil && !strings.Contains(err.Error(), "exists") {
-		t.Fatal(err)
-	}
-	system = run(t, r, system)
+	system := systemPod(t, r)
 	r.Webhook().Kill()
 	t.Cleanup(func() {
 		if err := errors.Join(r.ApplyChart(ctxOfCleanup(), nil), r.RestartWebhook(ctxOfCleanup())); err != nil {
@@ -58,6 +55,18 @@ func TestWebhookDown(t *testing.T) {
 		})
 		plain(t, parsed(t, got.Stdout))
 	})
+}
+
+// systemPod runs a pod in kube-system.
+func systemPod(t *testing.T, r *bridge.Rig) *corev1.Pod {
+	t.Helper()
+	pod, no := &corev1.Pod{}, false
+	pod.Namespace, pod.Spec.AutomountServiceAccountToken = metav1.NamespaceSystem, &no
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := r.Client().CoreV1().ServiceAccounts(pod.Namespace).Create(t.Context(), account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	return run(t, r, pod)
 }
 
 // awaitMarked waits until execs are marked again: the API server takes up a configuration in its own time.

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"net"
 	"net/http"
 	"testing"
-	"time"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/testimage/report"
@@ -106,22 +111,35 @@ func TestCallers(t *testing.T) {
 	}
 	for name, certificates := range map[string][]tls.Certificate{"without a certificate": nil, "with another's certificate": {certificate}} {
 		t.Run("BRG-12 a caller "+name+" has no token made", func(t *testing.T) {
-			client := &http.Client{Timeout: execPatience, Transport: &http.Transport{
-				DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: r.Authority().Pool(), Certificates: certificates},
-				DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-					return r.Dial(ctx, network, address)
-				},
-			}}
-			answer, err := client.Post(r.WebhookURL()+"/mutate", "application/json", bytes.NewReader(nil))
-			if err != nil {
-				return
-			}
-			answer.Body.Close()
-			if answer.StatusCode != http.StatusForbidden && answer.StatusCode != http.StatusUnauthorized {
-				t.Errorf("it is answered with %s", answer.Status)
+			if status, err := knock(t, r, r.WebhookURL()+"/mutate", certificates); err == nil && status/100 != 4 {
+				t.Errorf("it is answered with %d", status)
 			}
 		})
 	}
+}
+
+// knock calls the webhook from inside the cluster's network, and returns the status.
+func knock(t *testing.T, r *bridge.Rig, url string, certificates []tls.Certificate) (int, error) {
+	t.Helper()
+	client := &http.Client{Timeout: execPatience, Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: r.Authority().Pool(), Certificates: certificates},
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return r.Dial(ctx, network, address)
+		},
+	}}
+	review := admissionv1.AdmissionReview{Request: &admissionv1.AdmissionRequest{
+		UID: "of-a-stranger", Operation: admissionv1.Connect, Resource: metav1.GroupVersionResource{Version: "v1", Resource: "pods"}, SubResource: "exec",
+		Namespace: "default", Name: "app", Object: runtime.RawExtension{Object: &corev1.PodExecOptions{Command: []string{"/reporter"}}},
+	}}
+	text, err := json.Marshal(review)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Post(url, "application/json", bytes.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	return answer.StatusCode, answer.Body.Close()
 }
 
 func sessionID(t *testing.T, text string) brg.SessionID {
@@ -146,5 +164,3 @@ func admittedAs(t *testing.T, r *bridge.Rig, session string) (record sessions.Re
 	})
 	return record
 }
-
-var _ = time.Second

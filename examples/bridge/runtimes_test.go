@@ -5,13 +5,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/lanyard-dev/lanyard/envprecedence"
+	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/runtime/runtimetest"
@@ -33,11 +36,14 @@ type engine struct {
 
 const engineNode = "engine"
 
-func startEngine(t *testing.T, config containerdrig.Config) *engine {
+func startEngine(t *testing.T, config containerdrig.Config, change ...func(*oci.Config)) *engine {
 	t.Helper()
 	e := &engine{key: token.NewKey(), spool: filepath.Join(config.Dir, "spool")}
 	wrapper := filepath.Join(config.Dir, "a path", "lanyard-oci") // with a space, as an installation may have
 	settings := oci.Config{Runtime: config.Runc, Node: engineNode, Keys: filepath.Join(config.Dir, "keys"), Spool: e.spool}
+	for _, f := range change {
+		f(&settings)
+	}
 	for _, step := range []error{
 		os.MkdirAll(filepath.Dir(wrapper), 0o755), os.Mkdir(e.spool, 0o700), copyFile(parts.Need(t, "lanyard-oci")[0], wrapper),
 		os.WriteFile(oci.ConfigPaths(wrapper)[0], settings.Encode(), 0o644), os.WriteFile(settings.Keys, []byte(token.Keys{e.key.Public()}.Text()), 0o644),
@@ -136,6 +142,65 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
+// TestMarkWorkloads has the wrapper mark also what no session starts.
+func TestMarkWorkloads(t *testing.T) {
+	parts.Need(t, "lanyard-oci")
+	e := startEngine(t, released(t, shortDir(t)), func(c *oci.Config) { c.Mark = oci.MarkWorkloads })
+	container := e.container(t)
+	t.Run("BRG-14 mark workloads: an exec without a token is marked as the workload's, and cannot take a session's login UID", func(t *testing.T) {
+		said := parsed(t, container.MustExec(t, &runtimetest.Session{Cmd: []string{testimage.Program}}).Out.String())
+		if _, has := said.Get(brg.SessionName); has || said.AuditSession == report.NoSession || said.LoginUID != brg.WorkloadLoginUID {
+			t.Errorf("login UID %d, audit session %d, environment %v", said.LoginUID, said.AuditSession, said.Env)
+		}
+		got := container.MustExec(t, &runtimetest.Session{Cmd: []string{testimage.Program, "loginuid", strconv.Itoa(brg.MinLoginUID)}})
+		if got.Code == 0 || !strings.Contains(got.Err.String(), "operation not permitted") {
+			t.Errorf("it took a login UID: code %d, %s%s", got.Code, got.Out.String(), got.Err.String())
+		}
+	})
+	t.Run("BRG-14 mark workloads: the container's first process is marked", func(t *testing.T) {
+		cri := bridge.CRI{RuntimeServiceClient: e.RuntimeServiceClient}
+		pid, err := cri.PID(t.Context(), container.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := bridge.Processes(func(p bridge.Process) bool { return p.PID == pid })
+		if err != nil || len(found) != 1 || found[0].LoginUID != brg.WorkloadLoginUID {
+			t.Errorf("%+v, %v, want login UID %d", found, err, brg.WorkloadLoginUID)
+		}
+	})
+	t.Run("BRG-14 mark workloads: a session has its own mark", func(t *testing.T) {
+		_, text := e.token(t, container, testimage.Program)
+		marked(t, parsed(t, container.MustExec(t, &runtimetest.Session{Cmd: []string{text, testimage.Program}}).Out.String()))
+	})
+}
+
+// TestUserNamespace has a session in a pod with a user namespace.
+func TestUserNamespace(t *testing.T) {
+	parts.Need(t, "lanyard-oci")
+	e := startEngine(t, released(t, shortDir(t)))
+	ids := []*runtimeapi.IDMapping{{HostId: 1_000_000, ContainerId: 0, Length: 65_536}}
+	pod := e.RunPod(t, func(c *runtimeapi.PodSandboxConfig) {
+		c.Linux.SecurityContext.NamespaceOptions.UsernsOptions = &runtimeapi.UserNamespace{Mode: runtimeapi.NamespaceMode_POD, Uids: ids, Gids: ids}
+	})
+	container := pod.Start(t, engineImage, []string{testimage.Program, "pause"})
+	t.Run("BRG-3 a session in a user namespace is marked, and cannot change its mark", func(t *testing.T) {
+		command := []string{testimage.Program, "descend", "child", "uid=0", "uid=1000"}
+		tok, text := e.token(t, container, command...)
+		got := container.MustExec(t, &runtimetest.Session{Cmd: append([]string{text}, command...)})
+		if id, _ := parsed(t, got.Out.String()).Get(brg.SessionName); id != tok.Session.String() {
+			t.Errorf("session %q, want %s", id, tok.Session)
+		}
+		if n := strings.Count(got.Err.String(), "operation not permitted"); n != 2 {
+			t.Errorf("%d of 2 children were refused another login UID: %s", n, got.Err.String())
+		}
+		for record, err := range spool.Records(e.spool) {
+			if err != nil || record.Mark != spool.MarkSet || record.LoginUID != tok.Session.LoginUID() {
+				t.Errorf("record %+v, %v, want login UID %d", record, err, tok.Session.LoginUID())
+			}
+		}
+	})
+}
+
 // TestIntegratedRuntime has the wrapper under containerd with KEP-6035.
 func TestIntegratedRuntime(t *testing.T) {
 	program := parts.Need(t, "containerd-envs", "lanyard-oci")[0]
@@ -192,6 +257,9 @@ func released(t *testing.T, dir string) containerdrig.Config {
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "brg-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // a user namespace's root goes through it
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

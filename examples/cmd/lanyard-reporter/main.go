@@ -13,6 +13,7 @@
 //	reporter live DIR NAME STEP...  report into DIR/reports as one generation of many, see live; end with standard input
 //	reporter forge ID ...         become the rest, with that audit ID in the environment
 //	reporter bare ...             become the rest, with an empty environment
+//	reporter env NAME=VALUE... PROGRAM ARG...  become the program with these variables, as env(1) does
 //	reporter loginuid UID ...     write the login UID of this process, as pam_loginuid does, then become the rest
 //	reporter descend HOW...       report; start one that holds for each HOW (child, daemon, bare, see descend); hold
 //	reporter leave ...            start the rest in a session of its own, exit without waiting
@@ -107,6 +108,8 @@ func run(args []string) error {
 		return forge(args[1:])
 	case "bare":
 		return become(args[1:], nil)
+	case "env":
+		return environment(args[1:])
 	case "loginuid":
 		return login(arg(1), args[min(2, len(args)):])
 	case "descend":
