@@ -90,14 +90,15 @@ func (h host) dial(ctx context.Context, socket string) (conn net.Conn, err error
 	return conn, err
 }
 
-// ask asks the runtime at the socket what it runs with. Its error is [ErrNoAnswer]; close the answer when done.
-func (h host) ask(ctx context.Context, socket string) (*asked, error) {
+// ask asks the runtime at the socket what it runs with; one that was restarted a moment ago is waited for. Its error is
+// [ErrNoAnswer]; close the answer when done.
+func (h host) ask(ctx context.Context, socket string, restarted bool) (*asked, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	a := &asked{socket: socket, handlers: map[string]askedHandler{}}
 	var err error
 	a.conn, err = grpc.NewClient("passthrough:///"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer), grpc.WaitForReady(restarted)),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return h.dial(ctx, socket) }))
 	if err != nil {
 		return nil, err

@@ -150,6 +150,9 @@ func (h host) undo(r *record) error {
 			}
 		}
 		if e.Gone(text) {
+			if resolved, err := h.resolve(e.Path); err == nil {
+				removeHalf(h.path(resolved))
+			}
 			continue
 		}
 		text, err := e.Undo(text)

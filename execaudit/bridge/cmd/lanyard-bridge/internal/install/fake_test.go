@@ -73,6 +73,13 @@ func (f *fakeRuntime) restart(t *testing.T) {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.reread()
+}
+
+// restartFile, below the root, restarts the fake when it is asked for its version.
+const restartFile = "restart"
+
+func (f *fakeRuntime) reread() {
 	var files []runtimeconf.File
 	for _, path := range []string{f.config, f.config + ".d/99-lanyard.conf"} {
 		if text, err := os.ReadFile(f.root + path); err == nil {
@@ -112,6 +119,11 @@ func (f *fakeRuntime) know(pods []*runtimeapi.PodSandbox) {
 }
 
 func (f *fakeRuntime) Version(context.Context, *runtimeapi.VersionRequest) (*runtimeapi.VersionResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := os.Remove(filepath.Join(f.root, restartFile)); err == nil {
+		f.reread()
+	}
 	return &runtimeapi.VersionResponse{RuntimeName: f.kind, RuntimeVersion: "v2.4.2"}, nil
 }
 

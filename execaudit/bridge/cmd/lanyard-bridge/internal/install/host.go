@@ -89,7 +89,8 @@ func (h host) write(path string, content []byte, mode fs.FileMode) (err error) {
 		return err
 	}
 	path = h.path(path)
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	removeHalf(path)
+	f, err := os.CreateTemp(filepath.Dir(path), halfOf(path)+"*")
 	if err != nil {
 		return err
 	}
@@ -113,6 +114,19 @@ func (h host) write(path string, content []byte, mode fs.FileMode) (err error) {
 		return err
 	}
 	return syncDirectory(filepath.Dir(path))
+}
+
+// halfOf is how the name of a file begins that is to replace another.
+func halfOf(path string) string { return "." + filepath.Base(path) + "-lanyard-" }
+
+// removeHalf removes what an installer that was killed had written of the file: CRI-O reads whatever is in its directory.
+func removeHalf(path string) {
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), halfOf(path)) {
+			_ = os.Remove(filepath.Join(filepath.Dir(path), e.Name()))
+		}
+	}
 }
 
 func syncDirectory(path string) error {
@@ -140,6 +154,7 @@ func (h host) read(path string) ([]byte, error) {
 }
 
 func (h host) remove(path string) error {
+	removeHalf(h.path(path))
 	if err := os.Remove(h.path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -35,7 +35,7 @@ func Install(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	h := host{o.HostRoot, o.MountNamespace}
-	a, err := h.ask(ctx, h.socketOf(o.Socket))
+	a, err := h.ask(ctx, h.socketOf(o.Socket), false)
 	if err != nil {
 		return Report{}, err
 	}
@@ -59,15 +59,14 @@ func Install(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	if o.Restart != "" {
-		if report, err = Verify(ctx, o); err != nil || report.Active {
-			return report, err
-		}
-		if err := h.restart(ctx, o.Restart); err != nil {
-			return Report{}, err
-		}
+	report, err = verify(ctx, o, false)
+	if err != nil || o.Restart == "" || report.Restart == "" {
+		return report, err
 	}
-	return Verify(ctx, o)
+	if err := h.restart(ctx, o.Restart); err != nil {
+		return report, err
+	}
+	return verify(ctx, o, true)
 }
 
 // restart runs the command that was asked for.

@@ -191,6 +191,36 @@ func (m *machine) unchanged(t *testing.T, text string) {
 	}
 }
 
+func TestRestart(t *testing.T) {
+	m := newMachine(t, "containerd", "/etc/containerd/config.toml", containerdMain)
+	o := m.options(install.ModeDropIn)
+	count := filepath.Join(m.root, "count")
+	o.Restart = "echo >>'" + count + "'; touch '" + filepath.Join(m.root, restartFile) + "'"
+	restarts := func() int {
+		text, _ := os.ReadFile(count)
+		return len(text)
+	}
+	t.Run("BRG-9 the runtime is restarted once where that was asked for, and not again", func(t *testing.T) {
+		if r := mustInstall(t, o); !r.Active || restarts() != 1 {
+			t.Errorf("%+v after %d restarts", r, restarts())
+		}
+		if r := mustInstall(t, o); !r.Active || restarts() != 1 {
+			t.Errorf("%+v after %d restarts", r, restarts())
+		}
+	})
+	t.Run("BRG-9 the same for uninstall", func(t *testing.T) {
+		if r := mustUninstall(t, o); r.Mode != "" || restarts() != 2 {
+			t.Errorf("%+v after %d restarts", r, restarts())
+		}
+	})
+	t.Run("BRG-9 a restart that fails is said with its words", func(t *testing.T) {
+		o.Restart = "echo no such unit >&2; exit 5"
+		if _, err := install.Install(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no such unit") {
+			t.Errorf("Install(…) = %v", err)
+		}
+	})
+}
+
 func TestRuntimeClass(t *testing.T) {
 	m := newMachine(t, "containerd", "/etc/containerd/config.toml", containerdMain)
 	o := m.options(install.ModeRuntimeClass)

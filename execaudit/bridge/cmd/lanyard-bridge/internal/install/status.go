@@ -107,7 +107,7 @@ func (h host) inspectRuntime(ctx context.Context, o Options, r *record, s *Statu
 	if o.Socket == "" {
 		o.Socket = r.Socket
 	}
-	a, err := h.ask(ctx, h.socketOf(o.Socket))
+	a, err := h.ask(ctx, h.socketOf(o.Socket), false)
 	var all []User
 	if err == nil {
 		defer a.close()

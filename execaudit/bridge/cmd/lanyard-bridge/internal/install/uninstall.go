@@ -46,12 +46,14 @@ func Uninstall(ctx context.Context, o Options) (report Report, err error) {
 	if err := h.leave(ctx, o, false); err != nil {
 		return Report{}, err
 	}
-	if o.Restart != "" {
-		if err := h.restart(ctx, o.Restart); err != nil {
-			return Report{}, err
-		}
+	report, err = h.cleaned(ctx, o, false)
+	if err != nil || o.Restart == "" || report.Restart == "" {
+		return report, err
 	}
-	return Clean(ctx, o)
+	if err := h.restart(ctx, o.Restart); err != nil {
+		return report, err
+	}
+	return h.cleaned(ctx, o, true)
 }
 
 // Clean removes what an uninstallation left, if nothing names it any more, and returns what still does. It does nothing
@@ -64,7 +66,7 @@ func Clean(ctx context.Context, o Options) (report Report, err error) {
 	if err := h.leave(ctx, o, true); err != nil {
 		return Report{}, err
 	}
-	return h.cleaned(ctx, o)
+	return h.cleaned(ctx, o, false)
 }
 
 // leave takes the configuration back and makes the wrapper pass everything through.
@@ -84,7 +86,7 @@ func (h host) leave(ctx context.Context, o Options, begun bool) error {
 		if socket == "" {
 			socket = r.Socket
 		}
-		if a, err := h.ask(ctx, h.socketOf(socket)); err == nil {
+		if a, err := h.ask(ctx, h.socketOf(socket), false); err == nil {
 			defer a.close()
 			if all, err = a.users(ctx); err == nil {
 				added = true
@@ -126,7 +128,7 @@ func (h host) passThrough(r *record, w wrapped) error {
 }
 
 // cleaned removes what nothing names.
-func (h host) cleaned(ctx context.Context, o Options) (report Report, err error) {
+func (h host) cleaned(ctx context.Context, o Options, restarted bool) (report Report, err error) {
 	var r *record
 	if err := h.do(func() error { r, err = h.load(o.State); return err }); err != nil || r == nil || !r.Leaving {
 		return Report{}, err
@@ -134,7 +136,7 @@ func (h host) cleaned(ctx context.Context, o Options) (report Report, err error)
 	if o.Socket == "" {
 		o.Socket = r.Socket
 	}
-	a, err := h.ask(ctx, h.socketOf(o.Socket))
+	a, err := h.ask(ctx, h.socketOf(o.Socket), restarted)
 	var all []User
 	if err == nil {
 		defer a.close()

@@ -42,6 +42,10 @@ func Verify(ctx context.Context, o Options) (report Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{}, err
 	}
+	return verify(ctx, o, false)
+}
+
+func verify(ctx context.Context, o Options, restarted bool) (report Report, err error) {
 	h := host{o.HostRoot, o.MountNamespace}
 	var r *record
 	if err := h.do(func() error { r, err = h.load(o.State); return err }); err != nil || r == nil {
@@ -50,7 +54,7 @@ func Verify(ctx context.Context, o Options) (report Report, err error) {
 	if o.Socket == "" {
 		o.Socket = r.Socket
 	}
-	a, err := h.ask(ctx, h.socketOf(o.Socket))
+	a, err := h.ask(ctx, h.socketOf(o.Socket), restarted)
 	if err != nil {
 		return Report{}, err
 	}

@@ -2,6 +2,8 @@ package runtimeconf_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/runtimeconf"
@@ -49,6 +51,11 @@ func FuzzPlan(f *testing.F) {
 
 func undone(t *testing.T, patch runtimeconf.Patch, text []byte) {
 	t.Helper()
+	// It is written down in between.
+	record, err := json.Marshal(patch.Edit)
+	if err = errors.Join(err, json.Unmarshal(record, &patch.Edit)); err != nil {
+		t.Fatal(err)
+	}
 	if back, err := patch.Undo(patch.After); err != nil || !bytes.Equal(back, text) {
 		t.Fatalf("Undo(…) = %q, %v, want %q", back, err, text)
 	}
