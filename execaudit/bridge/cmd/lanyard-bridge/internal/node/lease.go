@@ -82,8 +82,9 @@ func (k *keeper) tick(ctx context.Context) {
 	defer cancel()
 	at := k.now().UTC()
 	err = k.renew(ctx, ready, at)
-	if err != nil && ctx.Err() == nil {
-		k.log.Error("the lease cannot be renewed", "error", err)
+	if err != nil {
+		err = fmt.Errorf("renewing %s: %w", leaseName(k.Node), err)
+		k.log.Error("the lease is as it was", "error", err)
 	}
 	k.status.renewal(at, err)
 }

@@ -70,6 +70,18 @@ func (l *listing) run() error {
 	if l.form != "table" && l.form != "json" {
 		return fmt.Errorf("--output must be table or json, not %q", l.form)
 	}
+	var boot string
+	var alive []process
+	if l.proc != "" { // before the records: a process that is seen then has one
+		host := proc.FS{Root: l.proc}
+		var err error
+		if boot, err = host.BootID(); err != nil {
+			return err
+		}
+		if alive, err = l.alive(host); err != nil {
+			return err
+		}
+	}
 	if err := l.read(); err != nil {
 		return err
 	}
@@ -85,13 +97,7 @@ func (l *listing) run() error {
 	for _, r := range l.refusals {
 		lines = append(lines, refusalLine(r))
 	}
-	if l.proc != "" {
-		live, err := l.live(all)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, live...)
-	}
+	lines = append(lines, l.live(boot, alive, all)...)
 	if err := write(l.out, l.form, lines); err != nil {
 		return err
 	}
@@ -188,46 +194,54 @@ func (l *listing) waiting() {
 	}
 }
 
-// live returns a line for each process of this node that has a mark of the bridge's range, or of a session.
-func (l *listing) live(all []sessions.Session) ([]line, error) {
-	host := proc.FS{Root: l.proc}
-	boot, err := host.BootID()
-	if err != nil {
-		return nil, err
-	}
-	byID, node := map[bridge.SessionID]sessions.Session{}, ""
-	for _, s := range all {
-		byID[s.ID] = s
-		for _, use := range s.Uses {
-			if use.Mark.BootID == boot {
-				node = use.Mark.Node
-			}
-		}
-	}
-	marks := sessions.NewMarks(l.evidence.Uses)
+// process is one that is alive and has a mark.
+type process struct {
+	task           proc.Task
+	session, login uint32
+	argv           []string
+}
+
+// alive returns the processes of this node with a mark.
+func (l *listing) alive(host proc.FS) ([]process, error) {
 	found, err := host.Sessions(func(session uint32) bool { return session != proc.Unset })
 	if err != nil {
 		return nil, err
 	}
-	var lines []line
+	var all []process
 	for _, pids := range found {
 		for _, pid := range pids {
-			session, login, err := host.Mark(pid)
-			task, gone := host.Task(pid)
-			if err != nil || gone != nil || task.Zombie {
-				continue
+			var p process
+			var errs [3]error
+			p.session, p.login, errs[0] = host.Mark(pid)
+			p.argv, errs[1] = host.Argv(pid)
+			p.task, errs[2] = host.Task(pid)
+			if errors.Join(errs[:]...) == nil && !p.task.Zombie {
+				all = append(all, p)
 			}
-			origin := marks.Judge(sessions.Process{Mark: sessions.Mark{Node: node, BootID: boot, SessionID: session}, LoginUID: login})
-			if origin.Verdict != sessions.MarkRecorded && origin.Verdict != sessions.MarkForged {
-				continue
-			}
-			argv, err := host.Argv(pid)
-			if err != nil {
-				continue
-			}
-			lines = append(lines, processLine(task, argv, origin, byID[origin.Use.Session]))
+		}
+	}
+	return all, nil
+}
+
+// live returns a line for each process that has a session's mark, or one of the bridge's range.
+func (l *listing) live(boot string, alive []process, all []sessions.Session) []line {
+	byID, node := map[bridge.SessionID]sessions.Session{}, ""
+	for _, s := range all {
+		byID[s.ID] = s
+	}
+	for _, use := range l.evidence.Uses {
+		if use.Mark.BootID == boot {
+			node = use.Mark.Node
+		}
+	}
+	marks := sessions.NewMarks(l.evidence.Uses)
+	var lines []line
+	for _, p := range alive {
+		origin := marks.Judge(sessions.Process{Mark: sessions.Mark{Node: node, BootID: boot, SessionID: p.session}, LoginUID: p.login})
+		if origin.Verdict == sessions.MarkRecorded || origin.Verdict == sessions.MarkForged {
+			lines = append(lines, processLine(p.task, p.argv, origin, byID[origin.Use.Session]))
 		}
 	}
 	sortProcesses(lines)
-	return lines, nil
+	return lines
 }

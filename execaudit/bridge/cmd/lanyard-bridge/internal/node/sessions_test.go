@@ -179,7 +179,7 @@ func TestLive(t *testing.T) {
 			_, a := commands["sleep 1000"]
 			_, b := commands["/bin/sleep 2000"]
 			_, c := commands["sleep 3000"]
-			return a && b && c
+			return a && b && c && strings.Contains(out, "sleep 2000")
 		})
 		if l := commands["sleep 1000"]; l.User != "alice" || l.Verdict != "admitted" || l.Session != r.Session.String() {
 			t.Errorf("the child that emptied its environment: %+v", l)
