@@ -49,14 +49,14 @@ func (k *cluster) connect() error {
 	return err
 }
 
-// private returns the Secret and its keys; a Secret without a resource version is not there yet.
+// private returns the Secret and its keys; a nil Secret is not there yet.
 func (k *cluster) private(ctx context.Context) (*corev1.Secret, []token.Key, error) {
 	if err := k.connect(); err != nil {
 		return nil, nil, err
 	}
 	secret, err := k.clients.CoreV1().Secrets(k.namespace).Get(ctx, k.secret, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.secret}}, nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -80,11 +80,11 @@ func (k *cluster) installed(ctx context.Context) (*corev1.Secret, []token.Key, e
 	return secret, keys, err
 }
 
-// public returns the ConfigMap and its keys; a ConfigMap without a resource version is not there yet.
+// public returns the ConfigMap and its keys; a nil ConfigMap is not there yet.
 func (k *cluster) public(ctx context.Context) (*corev1.ConfigMap, token.Keys, error) {
 	m, err := k.clients.CoreV1().ConfigMaps(k.namespace).Get(ctx, k.configMap, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: k.namespace, Name: k.configMap}}, nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
@@ -102,29 +102,33 @@ func (k *cluster) public(ctx context.Context) (*corev1.ConfigMap, token.Keys, er
 
 // savePrivate fails with a conflict where somebody else changed the Secret since it was read.
 func (k *cluster) savePrivate(ctx context.Context, secret *corev1.Secret, keys []token.Key) error {
+	secrets := k.clients.CoreV1().Secrets(k.namespace)
+	data := []byte(text(keys))
+	if secret == nil {
+		secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: k.secret}, Data: map[string][]byte{k.secretKey: data}}
+		_, err := secrets.Create(ctx, secret, metav1.CreateOptions{})
+		return err
+	}
 	if secret.Data == nil {
 		secret.Data = map[string][]byte{}
 	}
-	secret.Data[k.secretKey] = []byte(text(keys))
-	var err error
-	if secret.ResourceVersion == "" {
-		_, err = k.clients.CoreV1().Secrets(k.namespace).Create(ctx, secret, metav1.CreateOptions{})
-	} else {
-		_, err = k.clients.CoreV1().Secrets(k.namespace).Update(ctx, secret, metav1.UpdateOptions{})
-	}
+	secret.Data[k.secretKey] = data
+	_, err := secrets.Update(ctx, secret, metav1.UpdateOptions{})
 	return err
 }
 
+// savePublic fails as savePrivate does.
 func (k *cluster) savePublic(ctx context.Context, m *corev1.ConfigMap, keys token.Keys) error {
+	maps := k.clients.CoreV1().ConfigMaps(k.namespace)
+	if m == nil {
+		m = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: k.configMap}, Data: map[string]string{k.mapKey: keys.Text()}}
+		_, err := maps.Create(ctx, m, metav1.CreateOptions{})
+		return err
+	}
 	if m.Data == nil {
 		m.Data = map[string]string{}
 	}
 	m.Data[k.mapKey] = keys.Text()
-	var err error
-	if m.ResourceVersion == "" {
-		_, err = k.clients.CoreV1().ConfigMaps(k.namespace).Create(ctx, m, metav1.CreateOptions{})
-	} else {
-		_, err = k.clients.CoreV1().ConfigMaps(k.namespace).Update(ctx, m, metav1.UpdateOptions{})
-	}
+	_, err := maps.Update(ctx, m, metav1.UpdateOptions{})
 	return err
 }

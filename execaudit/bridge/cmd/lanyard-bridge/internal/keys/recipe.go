@@ -91,6 +91,9 @@ func (k *cluster) retire(ctx context.Context, out io.Writer, now time.Time) erro
 	if len(lacking) > 0 && !k.force {
 		return fmt.Errorf("%d of %d nodes do not have key %s yet: %s", len(lacking), len(nodes), newest, some(lacking))
 	}
+	if err := k.publish(ctx, public(keys)); err != nil {
+		return err
+	}
 	m, has, err := k.public(ctx)
 	if err != nil {
 		return err

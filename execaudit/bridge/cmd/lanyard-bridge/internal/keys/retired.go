@@ -15,6 +15,9 @@ const retiredAnnotation = "bridge.lanyard.dev/retired"
 
 func retiredOf(m *corev1.ConfigMap) (map[string]time.Time, error) {
 	retired := map[string]time.Time{}
+	if m == nil {
+		return retired, nil
+	}
 	if said := m.Annotations[retiredAnnotation]; said != "" {
 		if err := json.Unmarshal([]byte(said), &retired); err != nil || retired == nil {
 			return nil, fmt.Errorf("config map %s: annotation %s is not an object of times", m.Name, retiredAnnotation)
