@@ -31,6 +31,8 @@ type Audit struct {
 	By string
 	// Namespace and Pod are the object's names.
 	Namespace, Pod string
+	// Node is the one that a token was signed for, from the annotation bridge.AuditNode; empty where none was.
+	Node string
 	// Outcome is what the webhook said that it did, from the annotation bridge.AuditOutcome without its reason.
 	Outcome bridge.Outcome
 }
@@ -139,6 +141,10 @@ func audit(all map[string]json.RawMessage) (Audit, bool, error) {
 	if !into(annotations, bridge.AuditOutcome, &outcome) {
 		return Audit{}, false, &Fault{Err: ErrAudit, Field: bridge.AuditOutcome, Rule: "is not a text"}
 	}
+	if !into(annotations, bridge.AuditNode, &a.Node) {
+		return Audit{}, false, &Fault{Err: ErrAudit, Field: bridge.AuditNode, Rule: "is not a text"}
+	}
+	a.Node = cut(a.Node)
 	outcome, _, _ = strings.Cut(outcome, ":")
 	a.Outcome = bridge.Outcome(cut(outcome))
 	if err := a.read(all); err != nil {

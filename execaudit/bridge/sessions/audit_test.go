@@ -31,7 +31,7 @@ func TestReadAudits(t *testing.T) {
 					Name: "alice", UID: "u-1", Groups: []string{"dev", "system:authenticated"},
 					Extra: map[string][]string{"authentication.kubernetes.io/credential-id": {"X509SHA256=00"}},
 				},
-				Namespace: "shop", Pod: "cart-0", Outcome: bridge.OutcomeMarked,
+				Namespace: "shop", Pod: "cart-0", Node: "n1", Outcome: bridge.OutcomeMarked,
 			},
 			{
 				Session: other, AuditID: "a-3", Stage: "ResponseStarted", Time: time.Date(2026, 11, 22, 10, 0, 2, 0, time.UTC),
@@ -96,6 +96,7 @@ func TestDecodeAudits(t *testing.T) {
 		{name: "BRG-1 a value that is not a session ID", text: change("5ff1c7b9", "hunter2!"), says: "not an audit event: exec.lanyard.dev/session is not a session ID"},
 		{name: "BRG-1 a session of zeros", text: change("5ff1c7b9-0000-4000-8001", "00000000-0000-0000-0000"), says: "not an audit event: exec.lanyard.dev/session is not a session ID"},
 		{name: "BRG-1 a value that is not a text", text: change(`"5ff1c7b9-0000-4000-8001-000000000000"`, `7`), says: "not an audit event: exec.lanyard.dev/session is not a text"},
+		{name: "BRG-1 a node that is not a text", text: change(`"annotations":{`, `"annotations":{"exec.lanyard.dev/node":7,`), says: "not an audit event: exec.lanyard.dev/node is not a text"},
 		{name: "BRG-1 an outcome that is not a text", text: change(`"annotations":{`, `"annotations":{"exec.lanyard.dev/outcome":7,`), says: "not an audit event: exec.lanyard.dev/outcome is not a text"},
 		{name: "BRG-1 an object of another type", text: change(`"namespace":"shop"`, `"namespace":1`), says: "not an audit event: objectRef is of another type"},
 		{name: "BRG-1 items that are not a list", text: `{"items":{"x":"` + sessionKey + `"}}`, says: "not an audit event: items is not a list"},

@@ -33,7 +33,7 @@ func (s *Session) conflict() Reason {
 	}
 	for _, a := range s.Audits {
 		names, uids, requests = append(names, a.User.Name), append(uids, a.User.UID), append(requests, a.AuditID)
-		namespaces, pods = append(namespaces, a.Namespace), append(pods, a.Pod)
+		namespaces, pods, nodes = append(namespaces, a.Namespace), append(pods, a.Pod), append(nodes, a.Node)
 		noToken = noToken || a.Outcome != "" && a.Outcome != bridge.OutcomeMarked
 	}
 	for _, u := range s.Uses {

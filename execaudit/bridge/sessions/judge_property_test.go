@@ -36,7 +36,7 @@ func drawRecord(t *rapid.T) sessions.Record {
 func drawAudit(t *rapid.T) sessions.Audit {
 	return sessions.Audit{
 		Session: ids.Draw(t, "session"), AuditID: rapid.SampledFrom([]string{"x", "x", "x", "y"}).Draw(t, "request"), Stage: some.Draw(t, "stage"),
-		Time: times.Draw(t, "time"), User: token.User{Name: some.Draw(t, "user"), UID: some.Draw(t, "uid")}, Pod: some.Draw(t, "pod"),
+		Time: times.Draw(t, "time"), User: token.User{Name: some.Draw(t, "user"), UID: some.Draw(t, "uid")}, Pod: some.Draw(t, "pod"), Node: some.Draw(t, "node"),
 		Outcome: rapid.SampledFrom([]bridge.Outcome{bridge.OutcomeMarked, bridge.OutcomeMarked, "", bridge.OutcomeUnmarked, bridge.OutcomeRefused}).Draw(t, "outcome"),
 	}
 }

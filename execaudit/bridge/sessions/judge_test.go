@@ -13,7 +13,7 @@ import (
 func audit() sessions.Audit {
 	return sessions.Audit{
 		Session: id, AuditID: "a-1", Stage: "ResponseStarted", Time: at.Add(-time.Millisecond), User: record().User, Namespace: "shop", Pod: "cart-0",
-		Outcome: bridge.OutcomeMarked,
+		Node: "n1", Outcome: bridge.OutcomeMarked,
 	}
 }
 
@@ -77,6 +77,7 @@ func TestJudge(t *testing.T) {
 		{"BRG-12 an audit event of another user is a conflict", sessions.Evidence{Records: records(r), Audits: audits(with(a, func(a *sessions.Audit) { a.User.Name = "bob" }))}, at, sessions.VerdictConflicting, sessions.ReasonUsers, ""},
 		{"BRG-12 an audit event of another user of that name is a conflict", sessions.Evidence{Records: records(r), Audits: audits(with(a, func(a *sessions.Audit) { a.User.UID = "u-2" }))}, at, sessions.VerdictConflicting, sessions.ReasonUsers, ""},
 		{"BRG-12 an audit event without the user's UID agrees", sessions.Evidence{Records: records(r), Audits: audits(with(a, func(a *sessions.Audit) { a.User.UID = "" }))}, at, sessions.VerdictCorroborated, sessions.ReasonAudit, "alice"},
+		{"BRG-12 a use on another node than the audit event's is a conflict: a node speaks for itself alone", sessions.Evidence{Audits: audits(with(a, func(a *sessions.Audit) { a.Node = "n2" })), Uses: uses(u)}, at, sessions.VerdictConflicting, sessions.ReasonPlace, ""},
 		{"BRG-4 two requests with one session ID are a conflict, and a user who sends a token again stays named", sessions.Evidence{Audits: audits(a, with(a, func(a *sessions.Audit) { a.AuditID = "a-2" }))}, at, sessions.VerdictConflicting, sessions.ReasonRequests, "alice"},
 		{"BRG-12 an audit event of another pod is a conflict", sessions.Evidence{Records: records(r), Audits: audits(with(a, func(a *sessions.Audit) { a.Pod = "cart-1" }))}, at, sessions.VerdictConflicting, sessions.ReasonPlace, ""},
 		{"BRG-4 a use in another pod is a conflict", sessions.Evidence{Records: records(r), Uses: uses(with(u, func(u *sessions.Use) { u.PodUID = "ffff" }))}, at, sessions.VerdictConflicting, sessions.ReasonPlace, ""},
