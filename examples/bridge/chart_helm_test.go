@@ -36,8 +36,10 @@ func chartHelm(t *testing.T, c *kubernetes.Cluster) {
 	config := helmOf(t, c, "security")
 	generated := func() (out [4][]byte) {
 		for i, part := range [4][2]string{
-			{"lanyard-bridge-webhook-tls", "ca.crt"}, {"lanyard-bridge-webhook-tls", "tls.crt"},
-			{"lanyard-bridge-webhook-tls", "tls.key"}, {"lanyard-bridge-webhook-path", "path-secret"},
+			{"lanyard-bridge-webhook-tls", "ca.crt"},
+			{"lanyard-bridge-webhook-tls", "tls.crt"},
+			{"lanyard-bridge-webhook-tls", "tls.key"},
+			{"lanyard-bridge-webhook-path", "path-secret"},
 		} {
 			secret, err := c.Client().CoreV1().Secrets("security").Get(t.Context(), part[0], metav1.GetOptions{})
 			if err != nil {

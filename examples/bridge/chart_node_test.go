@@ -1,37 +1,24 @@
 package bridge_test
 
 import (
-	"context"
-	"fmt"
-	"net"
-	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"golang.org/x/sys/unix"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	kubeletconfig "k8s.io/kubelet/config/v1beta1"
 
 	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
-	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	brg "github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
 )
-
-// nodeImage is the chart's image under the registry that the tests name.
-const nodeImage = "localhost/lanyard-dev/lanyard-bridge:v0.1.0"
 
 // TestChartNode runs the chart's pods on a real node, with what the chart gives them and no more. There is no network for
 // pods here, and no scheduler: they have the node's network and the node's name.
@@ -59,7 +46,7 @@ func TestChartNode(t *testing.T) {
 	}
 	installKeys(t, c)
 	before := files(t, w.Private("/etc/containerd"))
-	objects := nodeRelease(t, w, false)
+	objects := nodeRelease(t, w, mapping{})
 	if err := objects.Apply(t.Context(), c.Admin().Config, "lanyard"); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +111,7 @@ func TestChartNode(t *testing.T) {
 			t.Fatal(err)
 		}
 		collect(t, w)
-		leaving := podOf(t, c, typed[appsv1.DaemonSet](t, nodeRelease(t, w, true), "DaemonSet", "lanyard-bridge-node").Spec.Template)
+		leaving := podOf(t, c, typed[appsv1.DaemonSet](t, nodeRelease(t, w, mapping{"uninstall": true}), "DaemonSet", "lanyard-bridge-node").Spec.Template)
 		awaitInit(t, c, leaving, 3)
 		if after := files(t, w.Private("/etc/containerd")); !slices.Equal(after, before) {
 			t.Errorf("/etc/containerd has %q, before %q", after, before)
@@ -137,197 +124,21 @@ func TestChartNode(t *testing.T) {
 			t.Errorf("/opt/lanyard has %q", left)
 		}
 	})
-}
-
-// servicePort is the Service's port here: nothing leads from it to the pod's, so that it is the same.
-const servicePort = 8443
-
-// nodeRelease is the chart for the node, with the Service's port changed.
-func nodeRelease(t *testing.T, w *kubernetes.Worker, uninstall bool) bridge.Objects {
-	t.Helper()
-	runc, err := parts.Find("runc")
-	if err == nil {
-		runc, err = filepath.EvalSymlinks(runc)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	objects := render(t, bridge.Release{Values: mapping{
-		"image":   mapping{"registry": "localhost"},
-		"webhook": mapping{"records": mapping{"stdout": true}},
-		"node":    mapping{"uninstall": uninstall, "paths": mapping{"criSocket": w.Socket(), "runtimes": filepath.Dir(runc)}},
-	}})
-	for _, service := range objects.Only("Service") {
-		service.Object["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(servicePort)
-	}
-	for _, config := range objects.Only("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration") {
-		client := config.Object["webhooks"].([]any)[0].(map[string]any)["clientConfig"].(map[string]any)
-		client["service"].(map[string]any)["port"] = int64(servicePort)
-	}
-	return objects
-}
-
-// installKeys makes the keys as the chart's notes say.
-func installKeys(t *testing.T, c *kubernetes.Cluster) {
-	t.Helper()
-	program, err := parts.Find("lanyard-bridge")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(program, "keys", "install", "--namespace", "lanyard", "--kubeconfig", c.Admin().Kubeconfig).CombinedOutput(); err != nil {
-		t.Fatalf("keys install: %v: %s", err, out)
-	}
-}
-
-// leadToService gives the cluster's loopback the address of the webhook's Service, as kube-proxy has it lead somewhere.
-func leadToService(t *testing.T, c *kubernetes.Cluster) {
-	t.Helper()
-	service, err := c.Client().CoreV1().Services("lanyard").Get(t.Context(), "lanyard-bridge-webhook", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Do(func() error {
-		socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		defer unix.Close(socket)
-		alias, err := unix.NewIfreq("lo:service")
-		if err != nil {
-			return err
-		}
-		if err := alias.SetInet4Addr(net.ParseIP(service.Spec.ClusterIP).To4()); err != nil {
-			return err
-		}
-		return unix.IoctlIfreq(socket, unix.SIOCSIFADDR, alias)
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// collect removes what is left of pods, for which the kubelet takes its time.
-func collect(t *testing.T, w *kubernetes.Worker) {
-	t.Helper()
-	runtime, err := bridge.DialCRI(w.Socket())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.Close()
-	left, err := runtime.ListPodSandbox(t.Context(), &runtimeapi.ListPodSandboxRequest{Filter: &runtimeapi.PodSandboxFilter{
-		State: &runtimeapi.PodSandboxStateValue{State: runtimeapi.PodSandboxState_SANDBOX_NOTREADY},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pod := range left.GetItems() {
-		if _, err := runtime.RemovePodSandbox(t.Context(), &runtimeapi.RemovePodSandboxRequest{PodSandboxId: pod.GetId()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// programsImage is an image of the bridge's two programs, as the chart's Dockerfile makes it.
-func programsImage(t *testing.T) v1.Image {
-	t.Helper()
-	var entries []testimage.Entry
-	for _, name := range []string{"lanyard-bridge", "lanyard-oci"} {
-		path, err := parts.Find(name)
+	t.Run("BRG-9 mode bind: its init container covers the runtime of running pods, and uncovers it", func(t *testing.T) {
+		older, err := c.Run(t.Context(), &corev1.Pod{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries = append(entries, testimage.File(name, 0o755, string(program)))
-	}
-	layer, err := testimage.Layer(entries...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := testimage.FromLayers(v1.Config{User: "65532:65532", Entrypoint: []string{"/lanyard-bridge"}}, layer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image
-}
-
-// podOf creates the pod that a workload is of.
-func podOf(t *testing.T, c *kubernetes.Cluster, template corev1.PodTemplateSpec) *corev1.Pod {
-	t.Helper()
-	// Nothing here leads to the address of the API server's Service.
-	server, err := url.Parse(c.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lanyard", GenerateName: "pod-", Labels: template.Labels}, Spec: template.Spec}
-	main := &pod.Spec.Containers[0]
-	main.Env = append(main.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: server.Hostname()}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: server.Port()})
-	for _, init := range pod.Spec.InitContainers {
-		for i, arg := range init.Args {
-			if strings.HasPrefix(arg, "--settle=") {
-				init.Args[i] = "--settle=0s" // no token is on its way
+		covered := func() bool { return strings.Contains(mountsOf(t, w), "/lanyard-oci-") }
+		for _, uninstall := range []bool{false, true} {
+			objects := nodeRelease(t, w, mapping{"mode": "bind", "uninstall": uninstall})
+			once(t, c, w, typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-bridge-node").Spec.Template.Spec)
+			if covered() == uninstall {
+				t.Errorf("covered: %t after uninstall=%t", !uninstall, uninstall)
+			}
+			if got, err := c.Admin().Exec(t.Context(), kubernetes.Session{Pod: older.Name, Command: []string{testimage.Program}}); err != nil || got.Code != 0 {
+				t.Errorf("exec in an older pod: %+v, %v", got, err)
 			}
 		}
-	}
-	created, err := c.Create(t.Context(), pod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return created
-}
-
-// awaitInit waits until the pod's init container has ended with the code.
-func awaitInit(t *testing.T, c *kubernetes.Cluster, pod *corev1.Pod, code int32) {
-	t.Helper()
-	err := kubernetes.Await(t.Context(), fmt.Sprintf("exit code %d of %s", code, pod.Spec.InitContainers[0].Name), func(ctx context.Context) (bool, error) {
-		now, err := c.Client().CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
-		if err != nil || len(now.Status.InitContainerStatuses) == 0 {
-			return false, err
-		}
-		status := now.Status.InitContainerStatuses[0]
-		for _, state := range []corev1.ContainerState{status.State, status.LastTerminationState} {
-			if ended := state.Terminated; ended != nil {
-				return ended.ExitCode == code, fmt.Errorf("exit code %d", ended.ExitCode)
-			}
-		}
-		return false, fmt.Errorf("%+v", status.State)
 	})
-	if err != nil {
-		t.Fatal(err, said(t, c, pod))
-	}
-}
-
-// ready waits until the pod is.
-func ready(t *testing.T, c *kubernetes.Cluster, pod *corev1.Pod) {
-	t.Helper()
-	if now, err := c.AwaitPod(t.Context(), pod); err != nil || now.Status.Phase != corev1.PodRunning {
-		t.Fatal(err, said(t, c, pod))
-	}
-}
-
-// said is what the pod's containers printed.
-func said(t *testing.T, c *kubernetes.Cluster, pod *corev1.Pod) (out string) {
-	t.Helper()
-	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		text, err := c.Client().CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: container.Name}).DoRaw(t.Context())
-		out += fmt.Sprintf("\n== %s %v\n%s", container.Name, err, text)
-	}
-	return out
-}
-
-// files are the regular files below a directory, each with its content.
-func files(t *testing.T, dir string) (out []string) {
-	t.Helper()
-	if err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		out = append(out, path+"\n"+string(text))
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return out
 }

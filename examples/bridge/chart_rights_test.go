@@ -63,8 +63,10 @@ func chartRights(t *testing.T, c *kubernetes.Cluster) {
 		t.Run("BRG-9 an account may do what it needs, and no more: "+name, func(t *testing.T) {
 			client := account(t, c, name, "")
 			for _, namespace := range []string{"lanyard", "kube-system", "team", ""} {
-				for _, resource := range []string{"pods", "pods/exec", "pods/ephemeralcontainers", "secrets", "configmaps", "namespaces", "nodes", "nodes/proxy",
-					"serviceaccounts/token", "leases.coordination.k8s.io", "runtimeclasses.node.k8s.io", "mutatingwebhookconfigurations.admissionregistration.k8s.io"} {
+				for _, resource := range []string{
+					"pods", "pods/exec", "pods/ephemeralcontainers", "secrets", "configmaps", "namespaces", "nodes", "nodes/proxy",
+					"serviceaccounts/token", "leases.coordination.k8s.io", "runtimeclasses.node.k8s.io", "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+				} {
 					for _, verb := range verbs {
 						resource, group, _ := strings.Cut(resource, ".")
 						resource, sub, _ := strings.Cut(resource, "/")
