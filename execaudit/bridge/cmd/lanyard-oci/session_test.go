@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,4 +196,36 @@ func (n *node) recordOf(t token.Token) spool.Record {
 	}
 	n.t.Fatalf("no record of %s", t.Session)
 	return spool.Record{}
+}
+
+func TestWorkloads(t *testing.T) {
+	for _, r := range runtimes(t) {
+		t.Run(r.name, func(t *testing.T) {
+			login := func(t *testing.T, n *node) string {
+				t.Helper()
+				var state struct{ Pid int }
+				got := n.call(r.path, "--root", n.path("root"), "state", n.id)
+				must(t, json.Unmarshal([]byte(got.out), &state))
+				login, err := os.ReadFile(fmt.Sprintf("/proc/%d/loginuid", state.Pid))
+				must(t, err)
+				return string(login)
+			}
+			all := func(n *node, _ map[string]any) { n.config.Mark = oci.MarkWorkloads }
+			t.Run("BRG-14 a container's first process is marked where all are", func(t *testing.T) {
+				if got, want := login(t, newNode(t, r, all)), fmt.Sprint(bridge.WorkloadLoginUID); got != want {
+					t.Errorf("login UID %s, want %s", got, want)
+				}
+			})
+			t.Run("BRG-14 not that of a pod that opted out, nor anybody's by default", func(t *testing.T) {
+				out := newNode(t, r, all, func(_ *node, spec map[string]any) {
+					spec["annotations"].(map[string]string)[bridge.MarkAnnotation] = bridge.MarkOff
+				})
+				for _, n := range []*node{out, newNode(t, r)} {
+					if got := login(t, n); got != "4294967295" {
+						t.Errorf("login UID %s", got)
+					}
+				}
+			})
+		})
+	}
 }
