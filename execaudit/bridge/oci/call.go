@@ -19,6 +19,7 @@ type Call struct {
 }
 
 // ParseCall reads the arguments behind the program's name as runc and crun do: options as --x y, --x=y, -x y and -p y,
-// in crun's form -py too; the last of several wins, "--" ends them, and the first other argument does. It never fails:
-// what the runtime would refuse comes out as far as it was understood, and is for the runtime to refuse.
+// in crun's form -py too; the last of several wins, "--" ends them, and the first other argument does. If that is no
+// command of theirs, it may be the value of an option that is not known here: exec is looked for behind it. ParseCall
+// never fails: what the runtime would refuse comes out as far as it was understood, and is for the runtime to refuse.
 func ParseCall(args []string) Call { return Call(front.ParseCall(args)) }

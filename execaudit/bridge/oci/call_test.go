@@ -33,15 +33,18 @@ func TestParseCall(t *testing.T) {
 		"BRG-1 crun's cluster of letters": {
 			"exec -tdp/f c1", oci.Call{Command: "exec", ID: "c1", Process: "/f"},
 		},
-		"BRG-1 a word behind one dash":         {"-root /r exec -process /f c1", oci.Call{Command: "exec", ID: "c1", Root: "/r", Process: "/f"}},
-		"BRG-1 a letter with an equals sign":   {"exec -p=/f c1", oci.Call{Command: "exec", ID: "c1", Process: "/f"}},
-		"BRG-1 the last of several wins":       {"--root /a --root /b exec -p /f --process /g c1", oci.Call{Command: "exec", ID: "c1", Root: "/b", Process: "/g"}},
-		"BRG-1 two dashes end the options":     {"exec -- --process x", oci.Call{Command: "exec", ID: "--process", Rest: []string{"x"}}},
-		"BRG-5 options behind the ID are not":  {"exec -e A=1 c1 sh --process /f", oci.Call{Command: "exec", ID: "c1", Rest: []string{"sh", "--process", "/f"}}},
-		"BRG-5 a create":                       {"--root /r create --bundle /b --pid-file /p c1", oci.Call{Command: "create", ID: "c1", Root: "/r", Bundle: "/b", PIDFile: "/p"}},
-		"BRG-5 a question for the version":     {"--version", oci.Call{}},
-		"BRG-5 nothing":                        {"", oci.Call{}},
-		"BRG-5 an option that lacks its value": {"exec --process", oci.Call{Command: "exec"}},
+		"BRG-1 a word behind one dash":                     {"-root /r exec -process /f c1", oci.Call{Command: "exec", ID: "c1", Root: "/r", Process: "/f"}},
+		"BRG-1 a letter with an equals sign":               {"exec -p=/f c1", oci.Call{Command: "exec", ID: "c1", Process: "/f"}},
+		"BRG-1 the last of several wins":                   {"--root /a --root /b exec -p /f --process /g c1", oci.Call{Command: "exec", ID: "c1", Root: "/b", Process: "/g"}},
+		"BRG-1 two dashes end the options":                 {"exec -- --process x", oci.Call{Command: "exec", ID: "--process", Rest: []string{"x"}}},
+		"BRG-5 options behind the ID are not":              {"exec -e A=1 c1 sh --process /f", oci.Call{Command: "exec", ID: "c1", Rest: []string{"sh", "--process", "/f"}}},
+		"BRG-5 a create":                                   {"--root /r create --bundle /b --pid-file /p c1", oci.Call{Command: "create", ID: "c1", Root: "/r", Bundle: "/b", PIDFile: "/p"}},
+		"BRG-4 an exec behind an option that is not known": {"--root /r --later value exec -p /f c1", oci.Call{Command: "exec", ID: "c1", Root: "/r", Process: "/f"}},
+		"BRG-5 a command that is not known":                {"later c1", oci.Call{Command: "later", ID: "c1"}},
+		"BRG-5 a container of that name":                   {"state exec", oci.Call{Command: "state", ID: "exec"}},
+		"BRG-5 a question for the version":                 {"--version", oci.Call{}},
+		"BRG-5 nothing":                                    {"", oci.Call{}},
+		"BRG-5 an option that lacks its value":             {"exec --process", oci.Call{Command: "exec"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := oci.ParseCall(strings.Fields(c.args))

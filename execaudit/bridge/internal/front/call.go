@@ -42,6 +42,7 @@ func ParseCall(args []string) Call {
 			c.LogFormat = value
 		}
 	})
+	rest = fromExec(rest)
 	if len(rest) == 0 {
 		return c
 	}
@@ -60,6 +61,30 @@ func ParseCall(args []string) Call {
 		c.ID, c.Rest = rest[0], rest[1:]
 	}
 	return c
+}
+
+// fromExec returns the arguments from exec on, if they begin with something that is no command: the value of an option
+// that is newer than this program.
+func fromExec(args []string) []string {
+	if len(args) == 0 || command(args[0]) {
+		return args
+	}
+	for i, arg := range args {
+		if arg == "exec" {
+			return args[i:]
+		}
+	}
+	return args
+}
+
+// command reports whether a word is a command of runc's or crun's.
+func command(word string) bool {
+	switch word {
+	case "checkpoint", "create", "delete", "events", "exec", "features", "kill", "list", "mounts", "pause", "ps", "restore", "resume", "run",
+		"spec", "start", "state", "update", "help", "h":
+		return true
+	}
+	return false
 }
 
 // options tells set each option that has a value, and returns the arguments behind the options.
