@@ -78,3 +78,18 @@ func (r *Rig) Settle(ctx context.Context) error {
 
 // SpoolDir is where the wrapper leaves its records, as seen from outside of the node.
 func (r *Rig) SpoolDir() string { return r.worker().Private(spoolDir) }
+
+// VerifyJournal ends the node's daemon, which seals what it wrote, and checks the whole journal: it returns how many
+// seals hold.
+func (r *Rig) VerifyJournal() (int, error) {
+	r.daemon.Stop(webhookGrace)
+	files, err := journal.Files(r.JournalFile())
+	if err != nil {
+		return 0, err
+	}
+	report, err := journal.Verify(files, journal.Check{Keys: []journal.Key{r.journalKey}, KeyFile: r.worker().Private(journalKey)})
+	if err != nil {
+		return 0, err
+	}
+	return report.Seals, report.Err()
+}

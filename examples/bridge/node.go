@@ -15,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
 	"github.com/lanyard-dev/lanyard/examples/stack/process"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
 // installed are where the installer and the node's daemon write.
@@ -24,6 +25,7 @@ var installed = []string{"/etc/containerd", "/etc/lanyard", "/opt/lanyard", "/ru
 const (
 	spoolDir    = "/var/lib/lanyard/spool"
 	journalFile = "/var/lib/lanyard/journal/sessions.jsonl"
+	journalKey  = "/etc/lanyard/journal.key"
 )
 
 const nodeMetrics = "127.0.0.1:9091"
@@ -88,11 +90,16 @@ func (r *Rig) startDaemon(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Its other half stays away from the node.
+	r.journalKey = journal.NewKey()
+	if err := r.journalKey.Install(r.worker().Private(journalKey)); err != nil {
+		return err
+	}
 	r.daemon = process.New(process.Options{
 		Name: "lanyard-bridge node", Path: r.program, Log: filepath.Join(r.Dir(), "node.log"),
 		Args: []string{
 			"node", "--node-name=" + r.worker().Name, "--namespace=" + Namespace, "--kubeconfig=" + user.Kubeconfig,
-			"--keys-from=" + r.keysFile(), "--metrics-listen=" + nodeMetrics,
+			"--keys-from=" + r.keysFile(), "--metrics-listen=" + nodeMetrics, "--journal-key=" + journalKey,
 		},
 		Launch: func(cmd *exec.Cmd) error { return r.worker().Do(cmd.Start) },
 		Ready:  func(ctx context.Context) error { return well(ctx, r.Cluster, nodeMetrics, "/readyz") },

@@ -15,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
 	"github.com/lanyard-dev/lanyard/examples/stack/process"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
+	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
 // Namespace is where the bridge is installed.
@@ -33,6 +34,8 @@ type Rig struct {
 	key     token.Key
 	webhook *process.Process
 	daemon  *process.Process
+	// journalKey verifies the seals of the node's journal.
+	journalKey journal.Key
 
 	mu   sync.Mutex
 	ends []func() error

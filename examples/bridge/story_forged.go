@@ -60,7 +60,7 @@ func (s *story) refusedOnNode(ctx context.Context, why string, command []string)
 		return err
 	}
 	s.show("> HTTP %d", status)
-	s.quote(said)
+	s.quote("..." + said[max(0, strings.Index(said, "OCI runtime")):])
 	after, err := s.Refusals(ctx)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *story) quote(text string) {
 
 // verdicts ends the sessions and sums up.
 func verdicts() scene {
-	return scene{"What is known in the end", func(ctx context.Context, s *story) error {
+	return scene{"What is known in the end, by `lanyard-bridge sessions` and the node's sealed journal", func(ctx context.Context, s *story) error {
 		s.show("Somebody takes the webhook's key, signs a token in no one's name and brings it to the node's runtime:")
 		tok := NewToken(s.pod, "/reporter")
 		text, err := s.Key().Sign(tok)
@@ -96,23 +96,46 @@ func verdicts() scene {
 			return err
 		}
 		s.show("")
-		var faults []error
+		people := map[string]bridge.SessionID{"": tok.Session}
 		for _, name := range []string{"alice", "bob"} {
-			faults = append(faults, s.sessions[name].End())
+			session := s.sessions[name]
+			delete(s.sessions, name)
+			id, err := bridge.ParseSessionID(session.ID)
+			if err := errors.Join(err, session.End()); err != nil {
+				return err
+			}
+			people[name] = id
 		}
 		who, err := s.Who(ctx)
 		if err != nil {
-			return errors.Join(append(faults, err)...)
+			return err
 		}
-		for _, name := range []string{"alice", "bob"} {
-			id, err := bridge.ParseSessionID(s.sessions[name].ID)
-			known, _ := who.Session(id)
-			delete(s.sessions, name)
-			faults = append(faults, err, s.check(known.Verdict == sessions.VerdictCorroborated && known.User.Name == name,
-				"session %s of %s is %s: %s", id, known.User.Name, known.Verdict, known.Why))
+		table, err := s.Sessions(ctx)
+		if err != nil {
+			return err
 		}
-		known, _ := who.Session(tok.Session)
-		faults = append(faults, s.check(known.Verdict == sessions.VerdictForged && known.User.Name == "", "session %s is %s: %s", tok.Session, known.Verdict, known.Why))
-		return errors.Join(faults...)
+		s.quote(table)
+		s.show("")
+		return errors.Join(
+			s.known(who, "alice", people["alice"], sessions.VerdictCorroborated),
+			s.known(who, "bob", people["bob"], sessions.VerdictCorroborated),
+			s.known(who, "", tok.Session, sessions.VerdictForged),
+			s.sealed(),
+		)
 	}}
+}
+
+// known checks what is known of a session.
+func (s *story) known(who *Who, user string, id bridge.SessionID, want sessions.Verdict) error {
+	known, _ := who.Session(id)
+	return s.check(known.Verdict == want && known.User.Name == user, "session %s, user %q, is %s: %s", id, known.User.Name, known.Verdict, known.Why)
+}
+
+// sealed checks the node's journal.
+func (s *story) sealed() error {
+	seals, err := s.VerifyJournal()
+	if err != nil {
+		return err
+	}
+	return s.check(seals > 0, "the node's journal is whole, with %d seal(s) by a key that the node does not have any more", seals)
 }

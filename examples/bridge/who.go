@@ -93,6 +93,12 @@ func (w *Who) Of(p Process) (sessions.Origin, sessions.Session) {
 	return origin, w.sessions[origin.Use.Session]
 }
 
+// Sessions returns what `lanyard-bridge sessions` tells of the same.
+func (r *Rig) Sessions(ctx context.Context) (string, error) {
+	out, err := r.command(ctx, "sessions", "--records="+r.RecordsFile(), "--audit="+r.AuditLog(), "--journal="+r.JournalFile())
+	return string(out), err
+}
+
 // Refusals are the journal's records of what the node refused, in its order.
 func (r *Rig) Refusals(ctx context.Context) ([]journal.Record, error) {
 	if err := r.Settle(ctx); err != nil {
