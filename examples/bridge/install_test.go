@@ -349,6 +349,9 @@ func installAcross(t *testing.T, n *installNode) {
 	stops(t, "installed", inOld)
 
 	n.upgradeRuntime(t, n.mode == "bind")
+	if n.mode == "bind" {
+		n.umountUndoes(t, before)
+	}
 
 	// What others change stays.
 	main := n.rig.ConfigFile()
@@ -391,13 +394,9 @@ func installAcross(t *testing.T, n *installNode) {
 	n.gone(t, configuration)
 }
 
-// upgradeRuntime replaces the real runtime as a package manager does, which fails while it is covered.
-func (n *installNode) upgradeRuntime(t *testing.T, covered bool) {
-	t.Helper()
-	if n.pid == 0 {
-		return // the file is everybody's
-	}
-	err := namespace.OnThread(func() error {
+// inside runs f in the mount namespace that is installed in.
+func (n *installNode) inside(f func() error) error {
+	return namespace.OnThread(func() error {
 		mounts, err := os.Open(fmt.Sprintf("/proc/%d/ns/mnt", n.pid))
 		if err != nil {
 			return err
@@ -406,6 +405,33 @@ func (n *installNode) upgradeRuntime(t *testing.T, covered bool) {
 		if err := errors.Join(unix.Unshare(unix.CLONE_FS), unix.Setns(int(mounts.Fd()), unix.CLONE_NEWNS)); err != nil {
 			return err
 		}
+		return f()
+	})
+}
+
+// umountUndoes takes the cover off by hand, and installs again.
+func (n *installNode) umountUndoes(t *testing.T, c *runtimetest.Container) {
+	t.Helper()
+	if err := n.inside(func() error { return unix.Unmount(n.config.Runc, unix.MNT_DETACH) }); err != nil {
+		t.Fatal(err)
+	}
+	if n.wrapped(t, c) || n.status(t).Active {
+		t.Error("one umount does not undo it")
+	}
+	works(t, "unmounted", c)
+	n.bridge(t, exitDone, "install")
+	if !n.wrapped(t, c) {
+		t.Error("install does not cover the runtime again")
+	}
+}
+
+// upgradeRuntime replaces the real runtime as a package manager does, which fails while it is covered.
+func (n *installNode) upgradeRuntime(t *testing.T, covered bool) {
+	t.Helper()
+	if n.pid == 0 {
+		return // the file is everybody's
+	}
+	err := n.inside(func() error {
 		content, err := os.ReadFile(filepath.Join("/run/lanyard/real", strings.ReplaceAll(n.config.Dir[1:], "/", "-"), filepath.Base(n.config.Runc)))
 		if !covered {
 			content, err = os.ReadFile(n.config.Runc)
