@@ -1,6 +1,9 @@
 package runtimeconf
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // typeOCI is the runtime_type of CRI-O that executes a program like runc; "" is the same.
 const typeOCI = "oci"
@@ -46,18 +49,24 @@ func (c CRIO) Plan(changes ...Change) ([]Patch, error) {
 		return nil, err
 	}
 	var text []byte
-	for i, f := range c.Files {
-		if f.Path != c.Path {
-			continue
-		}
-		if text = f.Text; i != len(c.Files)-1 {
-			return nil, fmt.Errorf("%s: %w: %s is read later", f.Path, ErrForm, c.Files[i+1].Path)
+	for _, f := range c.Files {
+		if f.Path == c.Path {
+			text = f.Text
 		}
 	}
 	var out []Patch
 	for _, change := range changes {
 		if handlers[change.Handler].Binary == change.Binary {
 			continue
+		}
+		for _, f := range c.Files {
+			tree, err := parse(f.Path, f.Text)
+			if err != nil {
+				return nil, err
+			}
+			if f.Path > c.Path && filepath.Dir(f.Path) == filepath.Dir(c.Path) && at(tree, "crio", "runtime", "runtimes", change.Handler) != nil {
+				return nil, fmt.Errorf("%s: %w: it is read after %s and defines handler %q", f.Path, ErrForm, c.Path, change.Handler)
+			}
 		}
 		source, err := sourceOf(handlers, change)
 		if err != nil {
