@@ -123,8 +123,8 @@ func UninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "uninstall", Short: "Take the wrapper away from the node's OCI runtime", Args: cobra.NoArgs,
 		Long: `Uninstall makes the runtime's configuration what it was, byte for byte but for what others changed meanwhile, and takes
-bind mounts off. The wrapper passes every call through until no container names it; a second uninstall, or the node's
-daemon, removes it then. Keys, records and the journal stay.
+bind mounts off. The wrapper passes every call through until no container names it; a second uninstall removes it then.
+Keys, records and the journal stay.
 
 It exits with 3 when the runtime must be restarted first, and 4 while pods or containers still need the wrapper.`,
 		RunE: func(c *cobra.Command, _ []string) error {

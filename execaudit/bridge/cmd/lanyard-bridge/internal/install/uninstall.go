@@ -57,7 +57,7 @@ func Uninstall(ctx context.Context, o Options) (report Report, err error) {
 }
 
 // Clean removes what an uninstallation left, if nothing names it any more, and returns what still does. It does nothing
-// where the wrapper is installed or is not there at all. The node's daemon calls it from time to time.
+// where the wrapper is installed or is not there at all.
 func Clean(ctx context.Context, o Options) (report Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{}, err

@@ -36,8 +36,7 @@ type HandlerReport struct {
 }
 
 // Verify asks the runtime whether it uses what is installed, and writes down for the node's daemon which handlers have
-// the wrapper and since when. The daemon calls it at its start and from time to time. Errors: [ErrUsage],
-// [ErrNoAnswer], or the system's; what was written down stays then.
+// the wrapper and since when. Errors: [ErrUsage], [ErrNoAnswer], or the system's; what was written down stays then.
 func Verify(ctx context.Context, o Options) (report Report, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return Report{}, err
