@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
@@ -55,13 +56,15 @@ func (w *wrapper) markWorkload() {
 }
 
 func writeLoginUID(uid uint32) error {
-	file, err := os.OpenFile(loginUIDFile, os.O_WRONLY, 0)
-	if err != nil {
-		return err
+	fd, err := syscall.Open(loginUIDFile, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err == nil {
+		defer syscall.Close(fd)
+		_, err = syscall.Write(fd, strconv.AppendUint(nil, uint64(uid), 10))
 	}
-	defer file.Close()
-	_, err = file.WriteString(strconv.FormatUint(uint64(uid), 10))
-	return err
+	if err != nil {
+		return &os.PathError{Op: "write", Path: loginUIDFile, Err: err}
+	}
+	return nil
 }
 
 // readUint returns the number in a file of the kernel's, unset if there is none.

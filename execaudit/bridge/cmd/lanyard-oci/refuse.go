@@ -22,6 +22,9 @@ const (
 // runtime's log has the refusal alone.
 func (w *wrapper) refuse(reason error, asked request) error {
 	bundle, _ := w.bundle()
+	if !asked.verified && asked.element != "" {
+		asked.token, _, _ = token.Parse(asked.element) // what it claims
+	}
 	args := make([]string, len(asked.args))
 	for i, arg := range asked.args {
 		if args[i] = arg; token.Like(arg) {

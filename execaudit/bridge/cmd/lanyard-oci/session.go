@@ -22,7 +22,8 @@ const executable = 1
 
 // request is what an exec asked for, as far as it is known.
 type request struct {
-	token    token.Token
+	element  string      // what is like a token
+	token    token.Token // zero until it is verified
 	verified bool
 	args     []string
 	tty      bool
@@ -33,10 +34,7 @@ type request struct {
 // used nonce without a session.
 func (w *wrapper) session(p oci.Process, file processFile, element string, command []string) error {
 	now := time.Now()
-	asked := request{args: p.Args, tty: p.Terminal}
-	if claimed, _, err := token.Parse(element); err == nil {
-		asked.token = claimed
-	}
+	asked := request{element: element, args: p.Args, tty: p.Terminal}
 	if err := file.owned(); err != nil {
 		return w.refuse(err, asked)
 	}
