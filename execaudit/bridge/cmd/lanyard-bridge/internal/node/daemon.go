@@ -41,6 +41,11 @@ type daemon struct {
 	read   bool              // the journal was, since the start
 	beyond int               // files of the spool that were not taken, since too many are owed
 	told   map[string]string // what is wrong with files of the spool, by name
+	odd    map[string]string // of them, those that are not files
+
+	again  *time.Timer // of the next reading of the spool, where that is put off
+	folded time.Time   // when it was read, and how long that took
+	took   time.Duration
 }
 
 // watched is a process whose end is waited for, and watch is why.
@@ -59,7 +64,7 @@ func newDaemon(o Options, status *board) (*daemon, error) {
 	d := &daemon{
 		Options: o, proc: proc.FS{Root: o.Proc}, status: status,
 		entries: map[key]*entry{}, pending: map[key]*entry{}, refusals: map[refusalKey]*refusal{}, watched: map[watched]watch{}, told: map[string]string{},
-		look: stopped(), retry: stopped(), pause: firstRetry,
+		look: stopped(), retry: stopped(), again: stopped(), pause: firstRetry,
 	}
 	d.book = book{path: o.host(o.Journal), options: journal.Options{
 		MaxBytes: o.JournalBytes, Keep: o.JournalKeep, Failed: status.journalFailed,
@@ -92,9 +97,9 @@ func (d *daemon) run(ctx context.Context) error {
 	defer changes.close()
 	rescan := time.NewTicker(d.Rescan)
 	defer rescan.Stop()
+	d.sweep()
 	d.fold()
 	d.reopen()
-	d.sweep()
 	for {
 		d.follow()
 		d.flush()
@@ -103,6 +108,8 @@ func (d *daemon) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return d.close()
 		case <-changes.changed:
+			d.foldSoon()
+		case <-d.again.C:
 			d.fold()
 		case exit := <-d.exits.Ended():
 			d.exited(exit)
@@ -111,8 +118,8 @@ func (d *daemon) run(ctx context.Context) error {
 			d.reopen()
 		case <-rescan.C:
 			changes.renew()
-			d.fold()
 			d.sweep()
+			d.fold()
 		}
 	}
 }
@@ -120,6 +127,7 @@ func (d *daemon) run(ctx context.Context) error {
 func (d *daemon) close() error {
 	d.look.Stop()
 	d.retry.Stop()
+	d.again.Stop()
 	return errors.Join(d.exits.Close(), d.book.close())
 }
 

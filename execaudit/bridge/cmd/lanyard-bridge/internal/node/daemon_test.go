@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,10 @@ func TestFold(t *testing.T) {
 		for name, make := range hostile {
 			must(t, make(at(name)))
 		}
+		past := time.Now().Add(-time.Hour) // it will not be complete any more
+		for _, name := range []string{strings.Repeat("0", 32) + ".json", "refused-002.json"} {
+			must(t, os.Chtimes(at(name), past, past))
+		}
 		status, _ := start(t, o)
 		r := record(1)
 		leave(t, o.spoolDir(), r)
@@ -79,7 +84,7 @@ func TestFold(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		eventually(t, "the others are told", func() bool { return len(status.Status().Broken) >= 5 })
+		eventually(t, "all but the one that may be being written are told", func() bool { return len(status.Status().Broken) == len(hostile)-1 })
 	})
 	t.Run("BRG-4 a refusal is a record of its own, and leaves the spool", func(t *testing.T) {
 		o := options(t)
@@ -162,6 +167,76 @@ func TestFold(t *testing.T) {
 			t.Errorf("%d refusals, the last %+v", len(all), last)
 		}
 	})
+}
+
+func TestNothingIsLeft(t *testing.T) {
+	t.Run("BRG-6 a daemon that ended leaves no goroutine and no descriptor", func(t *testing.T) {
+		o := options(t)
+		count := func() [2]int {
+			entries, err := os.ReadDir("/proc/self/fd")
+			must(t, err)
+			return [2]int{runtime.NumGoroutine(), len(entries)}
+		}
+		before := count()
+		_, stop := start(t, o)
+		r := record(1)
+		leave(t, o.spoolDir(), r)
+		eventually(t, "its intent", func() bool { return len(of(records(t, o.journalFile()), journal.KindIntent, r.Session.String())) == 1 })
+		stop()
+		eventually(t, "all is as before", func() bool { return count() == before })
+	})
+}
+
+func BenchmarkFold(b *testing.B) {
+	for _, used := range []int{0, 1000, 10_000} {
+		b.Run(fmt.Sprintf("%d tokens used before", used), func(b *testing.B) {
+			o := options(b)
+			dir := o.spoolDir()
+			for i := range used {
+				r := record(i)
+				must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%x.json", r.Nonce)), r.Encode(), 0o400))
+			}
+			o = o.withDefaults()
+			d, err := newDaemon(o, newBoard(o))
+			must(b, err)
+			d.fold()
+			d.reopen()
+			n := used
+			b.ResetTimer()
+			for b.Loop() {
+				r := record(n)
+				n++
+				must(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%x.json", r.Nonce)), r.Encode(), 0o600))
+				d.fold()
+				d.flush()
+			}
+			b.StopTimer()
+			must(b, d.close())
+		})
+	}
+}
+
+func BenchmarkReopen(b *testing.B) {
+	o := options(b)
+	o = o.withDefaults()
+	d, err := newDaemon(o, newBoard(o))
+	must(b, err)
+	d.reopen()
+	var all []*journal.Record
+	for n := range 100_000 {
+		e := newEntry(record(n))
+		e.end(nil, lostUnseen, time.Now())
+		all = append(all, e.owed[stepIntent], e.owed[stepEnd])
+	}
+	must(b, d.book.append(all, d.unwritable))
+	info, err := os.Stat(o.journalFile())
+	must(b, err)
+	b.SetBytes(info.Size())
+	for b.Loop() {
+		must(b, d.book.close())
+		d.reopen()
+	}
+	must(b, d.close())
 }
 
 func metrics(t testing.TB, status *board) string {

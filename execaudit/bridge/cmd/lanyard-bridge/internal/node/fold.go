@@ -4,15 +4,42 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
+// foldShare is how many times as long as the last reading of the spool took the next one is put off: it reads the names
+// of tokens that were used, too, and so takes a fifth of one core at most, however many sessions there are.
+const foldShare = 4
+
+// incompleteFor is how old a file is before it is told as incomplete; younger ones are being written.
+const incompleteFor = 10 * time.Second
+
+// foldSoon folds, now or after a pause.
+func (d *daemon) foldSoon() {
+	if wait := d.folded.Add(foldShare * d.took).Sub(d.now()); wait > 0 {
+		d.again.Reset(wait)
+		return
+	}
+	d.fold()
+}
+
 // fold takes what waits in the spool.
 func (d *daemon) fold() {
+	began := d.now()
+	defer func() {
+		d.folded = d.now()
+		d.took = d.folded.Sub(began)
+	}()
 	dir := d.host(d.Spool)
 	broken := map[string]string{}
+	for name, text := range d.odd {
+		d.tell(broken, &spool.FileError{Name: name, Err: errors.New(text)})
+	}
 	d.beyond = 0
 	for record, err := range spool.Records(dir) {
 		if err != nil {
@@ -119,15 +146,29 @@ func (d *daemon) tell(broken map[string]string, err error) {
 	if file := new(spool.FileError); errors.As(err, &file) {
 		name, text = file.Name, file.Err.Error()
 	}
+	if errors.Is(err, spool.ErrIncomplete) {
+		info, err := os.Lstat(filepath.Join(d.host(d.Spool), name))
+		if err != nil || d.now().Sub(info.ModTime()) < incompleteFor {
+			return
+		}
+	}
 	broken[name] = text
 	if d.told[name] != text {
 		d.log.Warn("a file of the spool is left where it is", "file", name, "error", text)
 	}
 }
 
-// sweep removes the files of tokens whose time is over.
+// sweep removes the files of tokens whose time is over, and notes what are not files.
 func (d *daemon) sweep() {
-	if err := spool.Sweep(d.host(d.Spool), d.now().Add(-margin)); err != nil {
+	dir := d.host(d.Spool)
+	d.odd = map[string]string{}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			d.odd[e.Name()] = "not a regular file"
+		}
+	}
+	if err = errors.Join(err, spool.Sweep(dir, d.now().Add(-margin))); err != nil {
 		d.log.Error("the spool cannot be swept", "error", err)
 		d.status.spoolFailed()
 	}
