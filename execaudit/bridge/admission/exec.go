@@ -157,7 +157,7 @@ func (e exec) signer() (key token.Key, reason string, passing bool) {
 		return token.Key{}, "there is no command", true
 	}
 	c := readiness.Container{Handler: e.Known.Handler, PodStarted: e.pod.Started, Started: e.container.Started}
-	id, err := e.Known.Lease.Covers(c, e.signWith.ids, e.Now)
+	id, err := e.Known.Lease.Covers(c, e.signWith.may(), e.Now)
 	if err != nil {
 		return token.Key{}, err.Error(), false
 	}

@@ -57,6 +57,20 @@ func TestSigned(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	t.Run("BRG-2 a key that another replica signs with already is known, and makes no new token", func(t *testing.T) {
+		early := admission.NewSigner(oldKey).Knowing(newKey)
+		d := admission.Decide(input(t, exec(alice, "id"), known()), admission.Policy{}, early)
+		if _, err := (token.Keys{oldKey.Public()}).Verify(d.Patch[0].Value.(string), now, 0); err != nil {
+			t.Fatal(err)
+		}
+		command, _ := signed(t, alice, "id") // by the new key
+		if d := admission.Decide(input(t, exec(alice, command...), known()), refuse, early); !d.Allowed || d.Patch != nil {
+			t.Fatalf("second call: %+v", d)
+		}
+		if d := admission.Verify(input(t, exec(alice, command...), known()), refuse, early); !d.Allowed {
+			t.Fatalf("validating: %+v", d)
+		}
+	})
 	t.Run("BRG-2 a mirror pod's token has the UID that its node knows", func(t *testing.T) {
 		d := admission.Decide(input(t, exec(alice, "id"), known(func(p *corev1.Pod) {
 			p.Annotations = map[string]string{"kubernetes.io/config.mirror": "0123456789abcdef"}

@@ -50,7 +50,7 @@ func (k *cluster) connect() error {
 }
 
 // private returns the Secret and its keys; a nil Secret is not there yet.
-func (k *cluster) private(ctx context.Context) (*corev1.Secret, []token.Key, error) {
+func (k *cluster) private(ctx context.Context) (*corev1.Secret, []Private, error) {
 	if err := k.connect(); err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +72,7 @@ func (k *cluster) private(ctx context.Context) (*corev1.Secret, []token.Key, err
 }
 
 // installed is private of a Secret that must be there.
-func (k *cluster) installed(ctx context.Context) (*corev1.Secret, []token.Key, error) {
+func (k *cluster) installed(ctx context.Context) (*corev1.Secret, []Private, error) {
 	secret, keys, err := k.private(ctx)
 	if err == nil && len(keys) == 0 {
 		err = fmt.Errorf("secret %s/%s has no key: lanyard-bridge keys install makes one", k.namespace, k.secret)
@@ -101,7 +101,7 @@ func (k *cluster) public(ctx context.Context) (*corev1.ConfigMap, token.Keys, er
 }
 
 // savePrivate fails with a conflict where somebody else changed the Secret since it was read.
-func (k *cluster) savePrivate(ctx context.Context, secret *corev1.Secret, keys []token.Key) error {
+func (k *cluster) savePrivate(ctx context.Context, secret *corev1.Secret, keys []Private) error {
 	secrets := k.clients.CoreV1().Secrets(k.namespace)
 	data := []byte(text(keys))
 	if secret == nil {

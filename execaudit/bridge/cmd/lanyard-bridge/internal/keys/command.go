@@ -46,10 +46,10 @@ func newCommand() *cobra.Command {
 		Use: "new FILE", Short: "Make a private key's file, and print its public key", Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			key := token.NewKey()
-			if err := createFile(args[0], []token.Key{key}); err != nil {
+			if err := createFile(args[0], []Private{{Key: key}}); err != nil {
 				return err
 			}
-			return printPublic(c.OutOrStdout(), []token.Key{key})
+			return printPublic(c.OutOrStdout(), []Private{{Key: key}})
 		},
 	}
 }
@@ -80,7 +80,7 @@ func listCommand() *cobra.Command {
 				return err
 			}
 			for i, key := range keys {
-				fmt.Fprintln(c.OutOrStdout(), key.Public().ID(), role(i))
+				fmt.Fprintln(c.OutOrStdout(), key.Public().ID(), role(i, key, time.Now()))
 			}
 			return nil
 		},
@@ -101,17 +101,25 @@ func installCommand() *cobra.Command {
 
 func rotateCommand() *cobra.Command {
 	var k cluster
+	var after time.Duration
 	c := &cobra.Command{
 		Use: "rotate [FILE]", Short: "Add a new key, which is preferred from now on", Args: atMost(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("after") && len(args) == 0 {
+				after = DefaultAfter
+			}
+			var from time.Time
+			if after > 0 {
+				from = time.Now().Add(after).UTC().Truncate(time.Second)
+			}
 			if len(args) == 0 {
-				return k.rotate(c.Context(), c.OutOrStdout())
+				return k.rotate(c.Context(), c.OutOrStdout(), from)
 			}
 			keys, err := readFile(args[0])
 			if err != nil {
 				return err
 			}
-			if keys, err = rotated(keys); err != nil {
+			if keys, err = rotated(keys, from); err != nil {
 				return err
 			}
 			if err := replaceFile(args[0], keys); err != nil {
@@ -122,6 +130,7 @@ func rotateCommand() *cobra.Command {
 		},
 	}
 	k.flags(c)
+	c.Flags().DurationVar(&after, "after", 0, "when the webhook begins to sign with the new key: when all of its replicas have it (default 5m in a cluster, at once for a file)")
 	return c
 }
 
@@ -140,7 +149,7 @@ func retireCommand() *cobra.Command {
 			if len(keys) < 2 {
 				return errNothingToRetire
 			}
-			if err := replaceFile(args[0], keys[:1]); err != nil {
+			if err := replaceFile(args[0], []Private{{Key: keys[0].Key}}); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "in %v give nodes this alone:\n", pruneAfter)
@@ -182,19 +191,29 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 // role is what the webhook does with its i-th key.
-func role(i int) string {
-	if i == 0 {
+func role(i int, key Private, now time.Time) string {
+	switch {
+	case now.Before(key.From):
+		return "signs " + begins(key.From)
+	case i == 0:
 		return "signs"
 	}
 	return "signs for nodes without the first"
 }
 
-func printPublic(to io.Writer, keys []token.Key) error {
+func begins(from time.Time) string {
+	if from.IsZero() {
+		return "at once"
+	}
+	return "from " + from.UTC().Format(time.RFC3339)
+}
+
+func printPublic(to io.Writer, keys []Private) error {
 	_, err := io.WriteString(to, public(keys).Text())
 	return err
 }
 
-func public(keys []token.Key) token.Keys {
+func public(keys []Private) token.Keys {
 	var out token.Keys
 	for _, key := range keys {
 		out = append(out, key.Public())

@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 		}
 		return out
 	}
-	private := func() []token.Key {
+	private := func() []Private {
 		t.Helper()
 		keys, err := readFile(name)
 		if err != nil {
@@ -113,18 +113,18 @@ func TestFile(t *testing.T) {
 func TestParse(t *testing.T) {
 	a, b, c := token.NewKey(), token.NewKey(), token.NewKey()
 	t.Run("BRG-2 the order is the preference", func(t *testing.T) {
-		got, err := Parse([]byte("\n# a comment\n" + a.Reveal() + " \r\n\n" + b.Reveal()))
+		got, err := Parse([]byte("\n# a comment\n" + a.Reveal() + " 2026-11-22T12:00:00Z \r\n\n" + b.Reveal()))
 		if err != nil || !slices.Equal(public(got), token.Keys{a.Public(), b.Public()}) {
 			t.Fatalf("%v, %v", public(got), err)
 		}
 		again, err := Parse([]byte(text(got)))
-		if err != nil || !slices.Equal(public(again), public(got)) {
+		if err != nil || !slices.Equal(public(again), public(got)) || again[0].From.Hour() != 12 || !again[1].From.IsZero() {
 			t.Fatalf("%v, %v", public(again), err)
 		}
 	})
 	for name, bad := range map[string]string{
 		"nothing": "", "comments alone": "# x\n", "a public key": a.Public().String(), "dirt": a.Reveal() + "\nhush",
-		"a key twice": a.Reveal() + "\n" + a.Reveal(), "three keys": a.Reveal() + "\n" + b.Reveal() + "\n" + c.Reveal(),
+		"a key twice": a.Reveal() + "\n" + a.Reveal(), "no time behind it": a.Reveal() + " soon", "three keys": a.Reveal() + "\n" + b.Reveal() + "\n" + c.Reveal(),
 	} {
 		t.Run("BRG-9 not a key file: "+name, func(t *testing.T) {
 			if _, err := Parse([]byte(bad)); err == nil || strings.Contains(err.Error(), "hush") || strings.Contains(err.Error(), a.Reveal()) {

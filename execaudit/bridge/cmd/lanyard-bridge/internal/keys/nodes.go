@@ -69,7 +69,7 @@ func (k *cluster) list(ctx context.Context, out io.Writer, now time.Time) error 
 			what = "retired " + at.Format(time.RFC3339)
 		}
 		if i := slices.Index(public(keys), key); i >= 0 {
-			what = role(i)
+			what = role(i, keys[i], now)
 			if !slices.Contains(has, key) {
 				what += "; not in the config map: lanyard-bridge keys install adds it"
 			}

@@ -33,7 +33,7 @@ func (k *cluster) install(ctx context.Context, out io.Writer) error {
 	}
 	made := len(keys) == 0
 	if made {
-		keys = []token.Key{token.NewKey()}
+		keys = []Private{{Key: token.NewKey()}}
 	}
 	if err := k.publish(ctx, public(keys)); err != nil {
 		return err
@@ -49,12 +49,12 @@ func (k *cluster) install(ctx context.Context, out io.Writer) error {
 }
 
 // rotate adds a key.
-func (k *cluster) rotate(ctx context.Context, out io.Writer) error {
+func (k *cluster) rotate(ctx context.Context, out io.Writer, from time.Time) error {
 	secret, keys, err := k.installed(ctx)
 	if err != nil {
 		return err
 	}
-	if keys, err = rotated(keys); err != nil {
+	if keys, err = rotated(keys, from); err != nil {
 		return err
 	}
 	if err := k.publish(ctx, public(keys)); err != nil {
@@ -63,8 +63,8 @@ func (k *cluster) rotate(ctx context.Context, out io.Writer) error {
 	if err := k.savePrivate(ctx, secret, keys); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "key %s: new; key %s still signs for nodes without it. When every node has it: lanyard-bridge keys retire\n",
-		keys[0].Public().ID(), keys[1].Public().ID())
+	_, err = fmt.Fprintf(out, "key %s: new, signs %s; key %s still signs for nodes without it. When every node has it: lanyard-bridge keys retire\n",
+		keys[0].Public().ID(), begins(from), keys[1].Public().ID())
 	return err
 }
 
@@ -78,6 +78,9 @@ func (k *cluster) retire(ctx context.Context, out io.Writer, now time.Time) erro
 		return errNothingToRetire
 	}
 	newest, old := keys[0].Public().ID(), keys[1].Public().ID()
+	if now.Before(keys[0].From) && !k.force {
+		return fmt.Errorf("key %s signs %s: the webhook has the old one alone until then", newest, begins(keys[0].From))
+	}
 	nodes, err := k.nodes(ctx, now)
 	if err != nil {
 		return err
@@ -104,7 +107,7 @@ func (k *cluster) retire(ctx context.Context, out io.Writer, now time.Time) erro
 	if err := k.savePublic(ctx, m, has); err != nil {
 		return err
 	}
-	if err := k.savePrivate(ctx, secret, keys[:1]); err != nil {
+	if err := k.savePrivate(ctx, secret, []Private{{Key: keys[0].Key}}); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "key %s: retired; nodes take its last tokens for %v. Then: lanyard-bridge keys prune\n", old, pruneAfter)

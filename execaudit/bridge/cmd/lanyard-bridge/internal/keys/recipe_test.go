@@ -48,7 +48,10 @@ func (l *lab) must(step func(context.Context, *bytes.Buffer) error) string {
 }
 
 func (l *lab) doInstall(ctx context.Context, out *bytes.Buffer) error { return l.install(ctx, out) }
-func (l *lab) doRotate(ctx context.Context, out *bytes.Buffer) error  { return l.rotate(ctx, out) }
+func (l *lab) doRotate(ctx context.Context, out *bytes.Buffer) error {
+	return l.rotate(ctx, out, l.now.Add(DefaultAfter))
+}
+
 func (l *lab) doRetire(ctx context.Context, out *bytes.Buffer) error {
 	return l.retire(ctx, out, l.now)
 }
@@ -134,10 +137,17 @@ func TestRecipe(t *testing.T) {
 		if err := l.fails(l.doRotate); !errors.Is(err, errRotating) {
 			t.Fatal(err)
 		}
+		if err := l.fails(l.doRetire); err.Error() != "key "+second.String()+" signs from 2026-11-22T12:05:00Z: the webhook has the old one alone until then" {
+			t.Fatal(err)
+		}
+		if out := l.must(l.doList); !strings.Contains(out, second.String()+"  on 0 of 0 nodes  signs from 2026-11-22T12:05:00Z\n") {
+			t.Fatalf("list: %s", out)
+		}
 	})
 	t.Run("BRG-2 retire waits for every node", func(t *testing.T) {
 		l.node("n1", first, second)
 		l.node("n2", first)
+		l.now = l.now.Add(DefaultAfter)
 		if err := l.fails(l.doRetire); err.Error() != "1 of 2 nodes do not have key "+second.String()+" yet: n2" {
 			t.Fatal(err)
 		}
@@ -157,7 +167,7 @@ func TestRecipe(t *testing.T) {
 	})
 	t.Run("BRG-2 prune waits until the last token is expired", func(t *testing.T) {
 		l.fails(l.doPrune)
-		if out := l.must(l.doList); !strings.Contains(out, first.String()+"  on 2 of 2 nodes  retired 2026-11-22T12:00:00Z\n") {
+		if out := l.must(l.doList); !strings.Contains(out, first.String()+"  on 2 of 2 nodes  retired 2026-11-22T12:05:00Z\n") {
 			t.Fatalf("list: %s", out)
 		}
 		l.now = l.now.Add(pruneAfter)

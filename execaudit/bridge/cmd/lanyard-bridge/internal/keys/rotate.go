@@ -17,12 +17,16 @@ var (
 	errNothingToRetire = errors.New("there is one key, and no old one to retire")
 )
 
+// DefaultAfter is when the webhook begins to sign with a new key: by then each of its replicas has it. One that has not
+// would refuse what another one signed.
+const DefaultAfter = 5 * time.Minute
+
 // rotated returns the keys with a new one before them.
-func rotated(keys []token.Key) ([]token.Key, error) {
+func rotated(keys []Private, from time.Time) ([]Private, error) {
 	if len(keys) >= MaxKeys {
 		return nil, errRotating
 	}
-	return slices.Insert(slices.Clone(keys), 0, token.NewKey()), nil
+	return slices.Insert(slices.Clone(keys), 0, Private{Key: token.NewKey(), From: from}), nil
 }
 
 // merged returns the public keys with those that they lack behind them. It takes none away: a node may have tokens of

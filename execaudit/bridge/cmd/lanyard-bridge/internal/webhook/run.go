@@ -21,6 +21,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/admission"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/keys"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 )
 
 // Limits of the servers. The API server keeps few connections, and sends many requests on each.
@@ -41,7 +42,7 @@ type server struct {
 	ready   atomic.Bool
 
 	pair    *watched[*tls.Certificate]
-	signer  *watched[admission.Signer]
+	keys    *watched[[]keys.Private]
 	callers callers
 	records *lineFile
 	audits  *lineFile // nil without an audit file
@@ -84,7 +85,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	go func() { failed <- main.ServeTLS(listener, "", "") }()
 	go s.renewals(work)
 	s.ready.Store(true)
-	log.Info("ready", "listen", listener.Addr().String(), "keys", fmt.Sprint(s.signer.get().Public().IDs()))
+	log.Info("ready", "listen", listener.Addr().String(), "keys", fmt.Sprint(s.signer().Public().IDs()))
 	if o.listening != nil {
 		o.listening(listener.Addr(), beside.Addr())
 	}
@@ -111,7 +112,7 @@ func (s *server) open() (err error) {
 	if s.pair, err = watch(parsePair, s.CertFile, s.KeyFile); err != nil {
 		return fmt.Errorf("serving certificate: %w", err)
 	}
-	if s.signer, err = watch(parseSigner, s.SigningKeyFile); err != nil {
+	if s.keys, err = watch(parseKeys, s.SigningKeyFile); err != nil {
 		return fmt.Errorf("signing key: %w", err)
 	}
 	s.callers.names = s.ClientNames
@@ -166,18 +167,27 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-func parseSigner(files [][]byte) (admission.Signer, error) {
-	private, err := keys.Parse(files[0])
-	if err != nil {
-		return admission.Signer{}, err
+func parseKeys(files [][]byte) ([]keys.Private, error) { return keys.Parse(files[0]) }
+
+// signerAt returns the keys in use: one whose time has not come is known, and signs nothing.
+func signerAt(private []keys.Private, now time.Time) admission.Signer {
+	var due, known []token.Key
+	for _, key := range private {
+		if now.Before(key.From) {
+			known = append(known, key.Key)
+		} else {
+			due = append(due, key.Key)
+		}
 	}
-	return admission.NewSigner(private...), nil
+	return admission.NewSigner(due...).Knowing(known...)
 }
+
+func (s *server) signer() admission.Signer { return signerAt(s.keys.get(), time.Now()) }
 
 // handler serves the API server.
 func (s *server) handler() http.Handler {
 	o := admission.Options{
-		Lookup: s.cluster, Recorder: recorder{s.records}, Signer: s.signer.get, Policy: s.policy(),
+		Lookup: s.cluster, Recorder: recorder{s.records}, Signer: s.signer, Policy: s.policy(),
 		Timeout: s.Timeout, Observe: s.metrics.observe, Logger: s.log,
 	}
 	mux := http.NewServeMux()
@@ -223,7 +233,7 @@ func (s *server) renewals(ctx context.Context) {
 }
 
 func (s *server) renew() {
-	read := []renewable{s.pair, s.signer}
+	read := []renewable{s.pair, s.keys}
 	if s.callers.authorities != nil {
 		read = append(read, s.callers.authorities)
 	}
