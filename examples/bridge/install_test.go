@@ -351,6 +351,7 @@ func installAcross(t *testing.T, n *installNode) {
 	n.upgradeRuntime(t, n.mode == "bind")
 	if n.mode == "bind" {
 		n.umountUndoes(t, before)
+		n.replaced(t, before)
 	}
 
 	// What others change stays.
@@ -407,6 +408,24 @@ func (n *installNode) inside(f func() error) error {
 		}
 		return f()
 	})
+}
+
+// replaced replaces the real runtime from another mount namespace, where nothing covers it: the kernel takes the cover off.
+func (n *installNode) replaced(t *testing.T, c *runtimetest.Container) {
+	t.Helper()
+	next := n.config.Runc + ".new"
+	content, err := os.ReadFile(n.config.Runc)
+	if err = errors.Join(err, os.WriteFile(next, content, 0o755), os.Rename(next, n.config.Runc)); err != nil {
+		t.Fatal(err)
+	}
+	if n.wrapped(t, c) || n.status(t).Active {
+		t.Error("a runtime that was replaced elsewhere is told as covered")
+	}
+	works(t, "replaced", c)
+	n.bridge(t, exitDone, "install")
+	if !n.wrapped(t, c) {
+		t.Error("install does not cover the new runtime")
+	}
 }
 
 // umountUndoes takes the cover off by hand, and installs again.

@@ -251,6 +251,39 @@ func TestRuntimeClass(t *testing.T) {
 	})
 }
 
+func TestAgainWhileLeaving(t *testing.T) {
+	m := newMachine(t, "containerd", "/etc/containerd/config.toml", containerdMain)
+	o := m.options(install.ModeDropIn)
+	mustInstall(t, o)
+	m.restart(t)
+	mustInstall(t, o)
+	m.remember(t, install.DefaultPrefix+"/bin/lanyard-oci-runc")
+	mustUninstall(t, o)
+	m.restart(t)
+	if r := mustUninstall(t, o); !r.Leaving {
+		t.Fatalf("%+v", r)
+	}
+	t.Run("BRG-11 an installation over one that leaves is active again, before the same runtime", func(t *testing.T) {
+		if r := mustInstall(t, o); r.Restart == "" || r.Leaving {
+			t.Errorf("%+v", r)
+		}
+		m.restart(t)
+		o.Now = func() time.Time { return now.Add(time.Hour) }
+		r := mustInstall(t, o)
+		config, err := oci.ParseConfig([]byte(m.read(t, install.DefaultPrefix+"/bin/lanyard-oci-runc.json")))
+		if err != nil || !r.Active || config.PassThrough || config.Runtime != "/usr/sbin/runc" || m.told(t)[""].Since != now.Add(time.Hour) {
+			t.Errorf("%+v, %+v, %v", r, config, err)
+		}
+	})
+	t.Run("BRG-13 a runtime that no longer uses it is told to nobody, from Verify on", func(t *testing.T) {
+		write(t, m.root+m.config, containerdMain)
+		m.restart(t)
+		if r, err := install.Verify(t.Context(), o); err != nil || r.Active || len(m.told(t)) != 0 || r.Handlers[0].Reason == "" {
+			t.Errorf("%+v, %v, told %v", r, err, m.told(t))
+		}
+	})
+}
+
 func TestRefused(t *testing.T) {
 	main := "/etc/containerd/config.toml"
 	for _, c := range []struct {
