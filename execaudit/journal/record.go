@@ -18,7 +18,8 @@ const (
 	KindIntent Kind = "intent"
 	// KindStart: it was started; it has a PID and a start time.
 	KindStart Kind = "start"
-	// KindEnd: it ended, or never started, or was lost sight of.
+	// KindEnd: it ended, or never started, or was lost sight of. That is the session's first process: those that it
+	// left behind may go on, and have its SessionID still.
 	KindEnd Kind = "end"
 	// KindRefusal: it was asked for and refused on the node. Nothing was started, and nothing will be.
 	KindRefusal Kind = "refusal"

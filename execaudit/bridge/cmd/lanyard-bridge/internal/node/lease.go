@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
@@ -23,7 +24,10 @@ func (o *Options) client() (coordination.LeaseInterface, error) {
 	if o.leases != nil {
 		return o.leases, nil
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
+	config, err := rest.InClusterConfig()
+	if o.Kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("credentials for the API server: %w", err)
 	}
