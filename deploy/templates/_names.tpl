@@ -1,4 +1,6 @@
-{{- /* One installation per cluster, since the webhook configurations' names order them among all others: so every name is fixed. */ -}}
+{{- /*
+One installation per cluster, since the webhook configurations' names order them among all others: every name is fixed.
+*/ -}}
 
 {{- define "lanyard.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
