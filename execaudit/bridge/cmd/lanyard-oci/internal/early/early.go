@@ -82,12 +82,12 @@ func parse(text []byte) setting {
 			return setting{}
 		}
 		seen[i] = true
-		value, _ := jsonspan.String(text, at)
-		ok := true
+		value, ok := jsonspan.String(text, at)
 		switch name {
 		case "version":
-			version, _ := jsonspan.Uint(text, at)
-			ok = version == 1
+			var version uint64
+			version, ok = jsonspan.Uint(text, at)
+			ok = ok && version == 1
 		case "runtime":
 			s.path, ok = value, absolute(value)
 		case "keys", "spool":
@@ -95,11 +95,13 @@ func parse(text []byte) setting {
 		case "node":
 			ok = value != ""
 		case "mark":
-			ok = value == "" || value == "sessions" || value == "off"
+			ok = ok && (value == "" || value == "sessions" || value == "off")
 		case "failure":
-			ok = value == "" || value == "closed" || value == "open"
+			ok = ok && (value == "" || value == "closed" || value == "open")
 		case "passThrough":
 			s.passThrough, ok = jsonspan.Bool(text, at)
+		case "unmarkedNamespaces":
+			_, ok = jsonspan.Strings(text, at)
 		}
 		if !ok {
 			return setting{}

@@ -38,11 +38,11 @@ func TestEarly(t *testing.T) {
 			t.Errorf("parse = %+v", got)
 		}
 	})
-	t.Run("BRG-6 what is taken here is a configuration that package oci takes, but for skew and namespaces", func(t *testing.T) {
+	t.Run("BRG-6 what is taken here is a configuration that package oci takes, but for a skew", func(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			words := rapid.SampledFrom([]string{
 				`"version":1`, `"version":2`, `"version":"1"`, `"runtime":"/r"`, `"runtime":"r"`, `"Runtime":"/x"`, `"runtime":7`, `"node":"n"`, `"node":""`,
-				`"keys":"/k"`, `"keys":"k"`, `"spool":"/s"`, `"spool":null`, `"mark":"off"`, `"mark":"all"`, `"mark":"workloads"`, `"failure":"open"`, `"failure":"x"`,
+				`"keys":"/k"`, `"keys":"k"`, `"spool":"/s"`, `"spool":null`, `"mark":"off"`, `"mark":7`, `"failure":null`, `"handler":{}`, `"unmarkedNamespaces":"x"`, `"skew":"1s"`, `"mark":"all"`, `"mark":"workloads"`, `"failure":"open"`, `"failure":"x"`,
 				`"passThrough":true`, `"passThrough":"true"`, `"handler":"h"`, `"later":1`,
 			})
 			text := "{" + strings.Join(rapid.SliceOfN(words, 0, 12).Draw(rt, "members"), ",") + "}"
