@@ -3,6 +3,7 @@ module github.com/lanyard-dev/lanyard/execaudit/bridge
 go 1.26.0
 
 require (
+	github.com/lanyard-dev/lanyard/envprecedence v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	k8s.io/api v0.36.4
 	k8s.io/apimachinery v0.36.4
@@ -14,6 +15,7 @@ require (
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kr/text v0.2.0 // indirect
+	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
 	github.com/modern-go/reflect2 v1.0.3-0.20250322232337-35a7c28c31ee // indirect
 	github.com/x448/float16 v0.8.4 // indirect
