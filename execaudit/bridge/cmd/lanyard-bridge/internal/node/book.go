@@ -23,8 +23,8 @@ type history struct {
 	refusals map[refusalKey]bool
 }
 
-// open opens the journal and reads all of it. A writer that failed is opened anew in this way, since the file may have a
-// record whose Append failed.
+// open opens the journal and reads all of it. A writer that failed is opened anew in this way, since the file may have
+// a record whose Append failed.
 func (b *book) open(sessions map[key]*entry, refusals map[refusalKey]*refusal) (history, error) {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
 		return history{}, err

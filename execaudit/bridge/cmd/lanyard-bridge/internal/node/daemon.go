@@ -17,7 +17,8 @@ const (
 	longestRetry = 30 * time.Second
 )
 
-// maxOwed is how many sessions and refusals are kept in memory while the journal cannot be written. What comes then waits in the spool.
+// maxOwed is how many sessions are kept in memory while the journal cannot be written. What comes then waits in the
+// spool.
 const maxOwed = 10_000
 
 // daemon is the one goroutine that has the journal and the sessions.

@@ -4,6 +4,6 @@
 // waits for its end, and renews the node's Lease. One goroutine has the journal and all sessions (daemon.go); the Lease
 // (lease.go), the exits (package proc) and the spool's changes (watch_linux.go) have theirs.
 //
-// What is written once is written once whatever dies when: a record stays in the spool until the journal has it on disk,
-// and whoever opens the journal asks it first what it has (book.go).
+// What is written is written once, whatever dies when: a record stays in the spool until the journal has it on disk, and
+// whoever opens the journal asks it first what it has (book.go).
 package node

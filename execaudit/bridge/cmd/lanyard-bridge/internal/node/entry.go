@@ -63,11 +63,12 @@ type entry struct {
 
 // following is how far the search for the first process is.
 type following struct {
-	watched bool      // the first process's end will be told
-	runtime bool      // the runtime was seen at work
-	looks   int       // while the runtime is at work
-	empty   int       // looks in a row that showed neither
-	next    time.Time // of the next look; zero is none
+	watched   bool      // the first process's end will be told
+	candidate int       // the PID of a process that may be the first
+	runtime   bool      // the runtime was seen at work
+	looks     int       // while the runtime is at work
+	empty     int       // looks in a row that showed neither
+	next      time.Time // of the next look; zero is none
 }
 
 // newEntry returns the session of a record in the spool.

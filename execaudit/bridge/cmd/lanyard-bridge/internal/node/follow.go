@@ -15,12 +15,14 @@ import (
 
 // When to look into /proc again. One look serves all sessions that wait for one.
 //
-// The first look comes with the record, and mostly finds the runtime at work, whose end is awaited: the second look then
-// finds the first process, left to the shim. Where the runtime stays (in the foreground, under conmon), the looks of
-// whileRuntime find the process beside it. A session of which a look shows nothing is given up after the looks of
-// untilLost, or, where the runtime was seen and has ended, after the second: the process was there before that end.
+// The first look comes with the record, and mostly finds the runtime at work, whose end is awaited: the second look
+// then finds the first process, left to the shim. Where the runtime stays (in the foreground, under conmon), the looks
+// of whileRuntime find the process beside it. A session of which a look shows nothing is given up after the looks of
+// untilLost, or, where the runtime was seen and has ended, after the second: the process was there before that end. In
+// the host's PID namespace a process must still be there after untilSure.
 var (
 	whileRuntime = [...]time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond, 640 * time.Millisecond, 2500 * time.Millisecond}
+	untilSure    = 50 * time.Millisecond
 	untilLost    = [...]time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
 )
 
@@ -100,16 +102,16 @@ func (d *daemon) saw(e *entry, s proc.Sight) {
 	f := &e.follow
 	f.next = time.Time{}
 	switch {
+	case s.First != nil && s.First.Levels == 1 && f.candidate != s.First.PID:
+		f.candidate = s.First.PID
+		d.lookAt(e, d.now().Add(untilSure))
 	case s.First != nil:
 		d.start(e, *s.First)
 	case len(s.Runtime) > 0:
 		f.runtime, f.empty = true, 0
-		if !d.watchRuntime(e, s.Runtime) {
-			d.lookAt(e, d.now())
-			return
-		}
-		if f.looks < len(whileRuntime) {
-			d.lookAt(e, d.now().Add(whileRuntime[f.looks]))
+		watched := d.watchRuntime(e, s.Runtime)
+		if f.looks < len(whileRuntime) || !watched {
+			d.lookAt(e, d.now().Add(whileRuntime[min(f.looks, len(whileRuntime)-1)]))
 			f.looks++
 		}
 	case f.runtime && f.empty > 0 || f.empty == len(untilLost):
@@ -153,8 +155,8 @@ func (d *daemon) watchFirst(e *entry, gone string) {
 	}
 }
 
-// watchRuntime waits for the end of the runtime that sets a session up, which is the oldest of its processes. It returns
-// false if that has ended.
+// watchRuntime waits for the end of the runtime that sets a session up, which is the oldest of its processes. It
+// returns false if that cannot be: it has ended by now.
 func (d *daemon) watchRuntime(e *entry, tasks []proc.Task) bool {
 	oldest := tasks[0]
 	for _, t := range tasks {

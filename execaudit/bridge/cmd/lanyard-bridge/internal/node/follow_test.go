@@ -281,7 +281,7 @@ func (e *engine) checkLeft(t *testing.T, r spool.Record) {
 	t.Helper()
 	s := oneOf(t, e.o, journal.KindStart, r)
 	argv, err := host.Argv(s.PID)
-	if err != nil || argv[0] != "sleep" {
+	if err != nil || len(argv) == 0 || argv[0] != "sleep" {
 		t.Errorf("the first process %d is %q, %v", s.PID, argv, err)
 	}
 	session, login, err := host.Mark(s.PID)

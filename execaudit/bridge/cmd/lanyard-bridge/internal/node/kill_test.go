@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -49,12 +50,17 @@ func TestKill(t *testing.T) {
 		o.JournalKey = "/state/key"
 		must(t, key.Install(o.host(o.JournalKey)))
 		left, refused := 0, 0
+		var live []io.Closer // of sessions with a process
 		sessions := map[string]bool{}
 		for kill := range kills {
 			c := daemonProcess(t, o)
 			var wait sync.WaitGroup
 			wait.Go(func() {
-				awaitKill(o.journalFile(), kill%2 == 0)
+				longest := 60 * time.Millisecond
+				if kill%5 == 1 { // so that starts are written, too
+					longest *= 5
+				}
+				awaitKill(o.journalFile(), longest, kill%2 == 0)
 				_ = c.Process.Kill()
 			})
 			for range each {
@@ -70,11 +76,32 @@ func TestKill(t *testing.T) {
 					}
 				}
 			}
+			if kill%5 == 0 {
+				r := record(left)
+				left++
+				sessions[r.Session.String()] = true
+				_, in := session(t, o, r, "read x; exit 9")
+				live = append(live, in)
+			}
+			if kill%10 == 8 {
+				must(t, live[len(live)-1].Close()) // the process ends
+			}
 			wait.Wait()
 			_ = c.Wait()
 		}
 		c := daemonProcess(t, o)
 		t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+		eventually(t, "every session has an end or goes on", func() bool {
+			all := records(t, o.journalFile())
+			ended := map[string]bool{}
+			for _, r := range append(of(all, journal.KindEnd, ""), of(all, journal.KindStart, "")...) {
+				ended[r.ExecSession] = true
+			}
+			return len(ended) == left
+		})
+		for _, in := range live {
+			_ = in.Close()
+		}
 		eventually(t, "all is folded", func() bool {
 			return waitingIn(t, o.spoolDir()) == 0 && len(of(records(t, o.journalFile()), journal.KindEnd, "")) == left
 		})
@@ -95,6 +122,12 @@ func TestKill(t *testing.T) {
 				t.Errorf("%d sessions with %s, want %d", len(found), kind, len(sessions))
 			}
 		}
+		starts := map[string]int{}
+		for _, r := range of(all, journal.KindStart, "") {
+			if starts[r.ExecSession]++; starts[r.ExecSession] > 1 {
+				t.Errorf("session %s has %d starts", r.ExecSession, starts[r.ExecSession])
+			}
+		}
 		times := map[time.Time]int{}
 		for _, r := range of(all, journal.KindRefusal, "") {
 			times[r.Time]++
@@ -108,13 +141,13 @@ func TestKill(t *testing.T) {
 		if err != nil || report.Err() != nil {
 			t.Errorf("the journal: %v, %v", err, report.Err())
 		}
-		t.Logf("%d kills, %d sessions, %d refusals, %d files", kills, left, refused, len(files))
+		t.Logf("%d kills, %d sessions, %d of %d with a process were seen, %d refusals, %d files", kills, left, len(starts), len(live), refused, len(files))
 	})
 }
 
 // awaitKill returns at some moment: any, or soon after something was written into the journal.
-func awaitKill(path string, written bool) {
-	wait := time.Duration(rand.IntN(60_000)) * time.Microsecond
+func awaitKill(path string, longest time.Duration, written bool) {
+	wait := rand.N(longest)
 	if written {
 		size := func() (n int64) {
 			if info, err := os.Stat(path); err == nil {

@@ -47,8 +47,8 @@ type keeper struct {
 	last   *coordinationv1.Lease       // as the API server has it; nil where that is not known
 }
 
-// run works until the context ends. The Lease is left to expire then: a daemon that comes back soon finds its node ready
-// all along, since the wrapper needs no daemon.
+// run works until the context ends. The Lease is left to expire then: a daemon that comes back soon finds its node
+// ready all along, since the wrapper needs no daemon.
 func (k *keeper) run(ctx context.Context) {
 	every := time.NewTicker(k.LeaseDuration / renewals)
 	defer every.Stop()

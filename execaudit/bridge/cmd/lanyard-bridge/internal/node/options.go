@@ -27,8 +27,8 @@ const renewals = 4
 // MinFree is the free space that the spool's file system has where a node is ready.
 const MinFree = 16 << 20 // 16 MiB
 
-// Options say what the daemon works on. Paths are the host's, and looked for under HostRoot; those of Proc, KeysFrom and
-// Kubeconfig are the daemon's own.
+// Options say what the daemon works on. Paths are the host's, and looked for under HostRoot; those of Proc, KeysFrom
+// and Kubeconfig are the daemon's own.
 type Options struct {
 	// Node is the node's name, Namespace that of the daemon's Lease.
 	Node, Namespace string
@@ -38,8 +38,8 @@ type Options struct {
 	Proc string
 	// State is the directory of what is installed.
 	State string
-	// Spool and Journal are State's spool and journal/sessions.jsonl if empty. JournalKey is the key file of the journal's seals; without
-	// one the journal is chained, not sealed.
+	// Spool and Journal are State's spool and journal/sessions.jsonl if empty. JournalKey is the key file of the
+	// journal's seals; without one the journal is chained, not sealed.
 	Spool, Journal, JournalKey string
 	// JournalBytes and JournalKeep are the journal's MaxBytes and Keep.
 	JournalBytes int64

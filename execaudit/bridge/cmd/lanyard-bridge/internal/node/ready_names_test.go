@@ -11,8 +11,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 )
 
-// TestNamesOfOneWrapper has one wrapper under several names, as the installer puts it under the default handler: pods name
-// that by a runtime class too.
+// TestNamesOfOneWrapper has one wrapper under several names, as the installer puts it under the default handler: pods
+// name that by a runtime class too.
 func TestNamesOfOneWrapper(t *testing.T) {
 	o := options(t)
 	put := func(path string, mode os.FileMode, content []byte) {

@@ -4,7 +4,9 @@ import "strings"
 
 // Sight is what one look at a session's processes showed.
 type Sight struct {
-	// First is the process that the runtime started for the session; nil when there is none, or none that is sure.
+	// First is the process that the runtime started for the session; nil when there is none, or none that is sure. One
+	// in the PID namespace that FS has is sure only when it is still there a while later: it may be one of the runtime's
+	// that is about to end.
 	First *Task
 	// Runtime are the runtime's own processes, which have the mark too, while they set the session up or wait for it.
 	Runtime []Task
@@ -31,12 +33,18 @@ func First(tasks []Task, parents map[int]Task, containerID string) Sight {
 		}
 	}
 	for i, t := range inside {
-		if s.isFirst(t, parents[t.PPID], containerID) && (s.First == nil || t.StartTicks < s.First.StartTicks) {
+		if s.isFirst(t, parents[t.PPID], containerID) && (s.First == nil || before(t, *s.First)) {
 			s.First = &inside[i]
 		}
 	}
 	s.Others = len(inside) > 1 || len(inside) == 1 && s.First == nil && !s.namedAsRuntime(inside[0])
 	return s
+}
+
+// before prefers the process that is deeper in namespaces, since crun has one in between that enters them for its child
+// alone, and then the older one.
+func before(a, b Task) bool {
+	return a.Levels > b.Levels || a.Levels == b.Levels && a.StartTicks < b.StartTicks
 }
 
 func (s *Sight) isFirst(t, parent Task, containerID string) bool {

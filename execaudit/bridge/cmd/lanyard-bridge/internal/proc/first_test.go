@@ -45,6 +45,7 @@ func TestFirst(t *testing.T) {
 		{"BRG-3 one whose parent was PID 1 of the container began within", []proc.Task{task(14, 3, 2, "sleep", inside)}, id, 0, 0, true},
 		{"BRG-3 one that the pause container adopted began within", []proc.Task{task(14, 5, 2, "sleep", inside)}, id, 0, 0, true},
 		{"BRG-3 in the host's PID namespace the cgroup tells", []proc.Task{task(10, 2, 1, "runc", shim), task(12, 2, 1, "sh", inside), task(13, 12, 1, "sh", inside)}, id, 12, 1, true},
+		{"BRG-3 crun's process that enters the namespaces for its child is not", []proc.Task{task(11, 1, 1, "crun", inside), task(12, 2, 2, "sh", inside)}, id, 12, 0, true},
 		{"BRG-3 systemd's scope", []proc.Task{task(12, 2, 2, "sh", "0::/kubepods.slice/cri-containerd-"+id+".scope\n")}, id, 12, 0, false},
 		{"BRG-3 systemd's slice for a runtime without systemd", []proc.Task{task(12, 2, 2, "sh", "0::/system.slice:cri-containerd:"+id+"\n")}, id, 12, 0, false},
 		{"BRG-3 another container's", []proc.Task{task(12, 2, 2, "sh", "0::/kubepods/x"+id+"\n")}, id, 0, 1, false},
