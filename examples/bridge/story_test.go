@@ -65,4 +65,18 @@ func TestSecretPath(t *testing.T) {
 			}
 		}
 	})
+	t.Run("BRG-8 what the bridge costs is measured through the same kubelet, the disk's sync and each part apart", func(t *testing.T) {
+		var out strings.Builder
+		if err := r.Measure(t.Context(), 1, 4, &out); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"exec by the API server, as it is", "synced to this disk", "nothing synced to the disk", "budget 3ms", "a token, against no wrapper",
+			"without a token, against no wrapper", "webhook, a round trip",
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("no %q in\n%s", want, &out)
+			}
+		}
+	})
 }
