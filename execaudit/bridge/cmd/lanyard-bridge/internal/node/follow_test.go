@@ -280,10 +280,12 @@ func (e *engine) exec(t *testing.T, r func(*spool.Record), args ...string) (spoo
 func (e *engine) checkLeft(t *testing.T, r spool.Record) {
 	t.Helper()
 	s := oneOf(t, e.o, journal.KindStart, r)
-	argv, err := host.Argv(s.PID)
-	if err != nil || len(argv) == 0 || argv[0] != "sleep" {
-		t.Errorf("the first process %d is %q, %v", s.PID, argv, err)
-	}
+	// It has the PID before it executes its program.
+	eventually(t, "the first process is the session's program", func() bool {
+		argv, err := host.Argv(s.PID)
+		must(t, err)
+		return len(argv) > 0 && argv[0] == "sleep"
+	})
 	session, login, err := host.Mark(s.PID)
 	if err != nil || session != s.SessionID || login != s.LoginUID {
 		t.Errorf("mark %d, %d, %v; start %+v", session, login, err, s)
@@ -315,10 +317,11 @@ func TestRuntimes(t *testing.T) {
 				must(t, err)
 				must(t, c.Start())
 				s := oneOf(t, e.o, journal.KindStart, r)
-				task, err := host.Task(s.PID)
-				if err != nil || task.Command != "sh" || s.PID == c.Process.Pid {
-					t.Errorf("the first process %+v, %v", task, err)
-				}
+				eventually(t, "the first process is the session's program", func() bool {
+					task, err := host.Task(s.PID)
+					must(t, err)
+					return task.Command == "sh" && s.PID != c.Process.Pid
+				})
 				fmt.Fprintln(in)
 				_ = c.Wait()
 				if end := oneOf(t, e.o, journal.KindEnd, r); end.ExitCode == nil || *end.ExitCode != 5 {
