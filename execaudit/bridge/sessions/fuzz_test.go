@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -60,5 +61,47 @@ func FuzzDecodeAudits(f *testing.F) {
 			}
 		}
 		sessions.Judge(sessions.Evidence{Audits: audits}, at)
+	})
+}
+
+// FuzzRead holds both readers to their decoders, line by line: a fault is one line's and hides no other.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"", recordLine, recordLine + "\n{\n\n" + recordLine + "\r\n", event("a") + "\n" + event("b"), "{}\n" + event("a") + "\nnull", "\n\n\xff"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var wantRecords, wantAudits, faults int
+		for line := range bytes.Lines(text) {
+			if line = bytes.TrimSpace(line); len(line) == 0 {
+				continue
+			}
+			if _, err := sessions.Decode(line); err == nil {
+				wantRecords++
+			}
+			audits, err := sessions.DecodeAudits(line)
+			if wantAudits += len(audits); err != nil {
+				faults++
+			}
+		}
+		got := 0
+		for _, err := range sessions.Read(bytes.NewReader(text), "records") {
+			var fault *sessions.LineError
+			if err == nil {
+				got++
+			} else if !errors.As(err, &fault) {
+				t.Fatalf("Read(%q): %v", text, err)
+			}
+		}
+		gotAudits, gotFaults := 0, 0
+		for _, err := range sessions.ReadAudits(bytes.NewReader(text), "audit") {
+			if err == nil {
+				gotAudits++
+			} else {
+				gotFaults++
+			}
+		}
+		if got != wantRecords || gotAudits != wantAudits || gotFaults != faults {
+			t.Fatalf("%q: %d records, %d audit events and %d faults, want %d, %d and %d", text, got, gotAudits, gotFaults, wantRecords, wantAudits, faults)
+		}
 	})
 }

@@ -94,6 +94,9 @@ func FuzzParseKeys(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		keys, err := token.ParseKeys(text)
+		if one, fault := token.ParsePublicKey(text); fault == nil && (err != nil || len(keys) != 1 || keys[0] != one) {
+			t.Fatalf("ParseKeys(%q) = %v, %v, want the key that ParsePublicKey finds", text, keys, err)
+		}
 		if err != nil {
 			var fault *token.Fault
 			if !errors.As(err, &fault) || keys != nil || len(err.Error()) > 120 {
