@@ -37,8 +37,8 @@ func Measure(ctx context.Context, dir string, out io.Writer) (err error) {
 }
 
 // Measure writes what the bridge costs: the same exec through the same kubelet and containerd with it and without, in
-// turns; once as it is, and once where nothing is synced to the disk; and each part by itself. The rig's spool and its
-// webhook's records are in memory afterwards.
+// turns; once as it is, and once where nothing is synced to the disk; and each part by itself. The rig's spool,
+// journal and records are in memory afterwards.
 func (r *Rig) Measure(ctx context.Context, warmup, measured int, out io.Writer) (err error) {
 	m, err := newMeasure(ctx, r, out)
 	if err != nil {
@@ -158,7 +158,7 @@ func (m *measure) compare(what string, with, without func(int) (time.Duration, e
 	for _, q := range []struct {
 		name  string
 		share float64
-	}{{"median", 0.5}, {"p99", 0.99}} {
+	}{{"p10", 0.1}, {"median", 0.5}, {"p99", 0.99}} { // the first is the nearest to an idle machine
 		a, b := quantile(times[0], q.share), quantile(times[1], q.share)
 		fmt.Fprintf(m.out, "  %-6s with %6.2f ms  without %6.2f ms  difference %+.2f ms\n", q.name, ms(a), ms(b), ms(a-b))
 	}
@@ -208,12 +208,14 @@ func syncedFile(dir string, number int) error {
 	return errors.Join(d.Sync(), d.Close(), os.Remove(name))
 }
 
-// withoutSync has the spool and the webhook's records in memory, where a sync costs nothing.
+// withoutSync has the spool, the journal and the webhook's records in memory, where a sync costs nothing.
 func (r *Rig) withoutSync(ctx context.Context) error {
 	if err := r.Settle(ctx); err != nil {
 		return err
 	}
 	r.daemon.Stop(webhookGrace)
-	err := r.worker().Do(func() error { return unix.Mount("tmpfs", spoolDir, "tmpfs", 0, "mode=0700") })
+	err := r.worker().Do(func() error {
+		return errors.Join(unix.Mount("tmpfs", spoolDir, "tmpfs", 0, "mode=0700"), unix.Mount("tmpfs", filepath.Dir(journalFile), "tmpfs", 0, "mode=0700"))
+	})
 	return errors.Join(err, r.daemon.Start(ctx), r.RestartWebhook(ctx, "--records-sync=false"))
 }

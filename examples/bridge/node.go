@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -101,11 +102,20 @@ func (r *Rig) startDaemon(ctx context.Context) error {
 			"node", "--node-name=" + r.worker().Name, "--namespace=" + Namespace, "--kubeconfig=" + user.Kubeconfig,
 			"--keys-from=" + r.keysFile(), "--metrics-listen=" + nodeMetrics, "--journal-key=" + journalKey,
 		},
-		Launch: func(cmd *exec.Cmd) error { return r.worker().Do(cmd.Start) },
+		Launch: r.launchDaemon,
 		Ready:  func(ctx context.Context) error { return well(ctx, r.Cluster, nodeMetrics, "/readyz") },
 	})
 	r.atEnd(func() error { r.daemon.Stop(webhookGrace); return nil })
 	return r.daemon.Start(ctx)
+}
+
+// launchDaemon starts the daemon on the node, with as little of the processors as its pod's request gives it there.
+func (r *Rig) launchDaemon(cmd *exec.Cmd) error {
+	if err := r.worker().Do(cmd.Start); err != nil {
+		return err
+	}
+	const least = 19
+	return unix.Setpriority(unix.PRIO_PGRP, cmd.Process.Pid, least)
 }
 
 // Daemon is the node's daemon's process.
