@@ -56,8 +56,8 @@ Without --journal nothing is told as unused or forged.`,
 		},
 	}
 	f := c.Flags()
-	f.StringArrayVar(&l.records, "records", nil, "a `FILE` of session records, as the webhook writes them; - is standard input")
-	f.StringArrayVar(&l.audits, "audit", nil, "a `FILE` of audit events; - is standard input")
+	f.StringArrayVar(&l.records, "records", nil, "a `FILE` of session records, as the webhook writes them; - is standard input. The files that were rotated away are read with it")
+	f.StringArrayVar(&l.audits, "audit", nil, "a `FILE` of audit events; - is standard input. The files that were rotated away are read with it")
 	f.StringArrayVar(&l.journals, "journal", nil, "a node's journal; the files that were rotated away are read with it")
 	f.StringVar(&l.proc, "proc", "", "list the processes of this node, from its proc file system (/proc if none is named)")
 	f.Lookup("proc").NoOptDefVal = "/proc"
@@ -82,10 +82,10 @@ func (l *listing) run() error {
 			return err
 		}
 	}
+	now := l.now().Add(-arrival)
 	if err := l.read(); err != nil {
 		return err
 	}
-	now := l.now().Add(-arrival)
 	if len(l.journals) == 0 {
 		now = time.Time{} // nobody can know what was used
 	}
@@ -107,37 +107,47 @@ func (l *listing) run() error {
 	return nil
 }
 
-// read takes in all files. What is wrong with a line is told and passed over.
+// read takes in all files. What is wrong with a line is told and passed over. What nodes say is first: a session that
+// they know by then has its record.
 func (l *listing) read() error {
-	for _, name := range l.records {
-		if err := readFile(l, name, sessions.Read, func(r sessions.Record) { l.evidence.Records = append(l.evidence.Records, r) }); err != nil {
-			return err
-		}
-	}
-	for _, name := range l.audits {
-		if err := readFile(l, name, sessions.ReadAudits, func(a sessions.Audit) { l.evidence.Audits = append(l.evidence.Audits, a) }); err != nil {
-			return err
-		}
+	if l.proc != "" {
+		l.waiting()
 	}
 	read := func(r io.Reader, name string) iter.Seq2[journal.Record, error] {
 		return journal.NewReader(r, name).Records()
 	}
-	for _, path := range l.journals {
-		files, err := journal.Files(path)
-		if err == nil && len(files) == 0 {
-			err = fmt.Errorf("%s: %w", path, fs.ErrNotExist)
-		}
-		if err != nil {
-			return err
+	if err := readFiles(l, l.journals, read, l.journaled); err != nil {
+		return err
+	}
+	if err := readFiles(l, l.records, sessions.Read, func(r sessions.Record) { l.evidence.Records = append(l.evidence.Records, r) }); err != nil {
+		return err
+	}
+	return readFiles(l, l.audits, sessions.ReadAudits, func(a sessions.Audit) { l.evidence.Audits = append(l.evidence.Audits, a) })
+}
+
+// readFiles reads each file once, after those that were rotated away from it.
+func readFiles[T any](l *listing, paths []string, read func(io.Reader, string) iter.Seq2[T, error], take func(T)) error {
+	done := map[string]bool{}
+	for _, path := range paths {
+		files := []string{path}
+		if path != "-" {
+			var err error
+			if files, err = journal.Files(path); err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+			}
 		}
 		for _, name := range files {
-			if err := readFile(l, name, read, l.journaled); err != nil {
+			if done[name] {
+				continue
+			}
+			done[name] = true
+			if err := readFile(l, name, read, take); err != nil {
 				return err
 			}
 		}
-	}
-	if l.proc != "" {
-		l.waiting()
 	}
 	return nil
 }

@@ -122,6 +122,17 @@ func TestSessions(t *testing.T) {
 			}
 		}
 	})
+	t.Run("BRG-12 files that were rotated away are read with the one that is named, each once", func(t *testing.T) {
+		rotated := file(t, admitted(t, unused, "carol"))
+		must(t, os.WriteFile(rotated+".00000001", []byte("{\n"+admitted(t, alice, "alice")), 0o600))
+		must(t, os.WriteFile(rotated+".00000002", []byte(admitted(t, bob, "bob")), 0o600))
+		events := file(t, "")
+		must(t, os.WriteFile(events+".00000001", []byte(audited(alice, "alice")), 0o600))
+		out, lines, err := list(t, "--audit", events, "--records", rotated, "--records", rotated+".00000001", "--records", rotated+".00000002")
+		if err == nil || !strings.HasPrefix(err.Error(), "1 lines") || len(lines) != 3 || strings.Count(out, "corroborated") != 1 {
+			t.Fatalf("%v: %d lines\n%s", err, len(lines), out)
+		}
+	})
 	t.Run("BRG-12 a line that cannot be used is told, and the rest answered", func(t *testing.T) {
 		out, _, err := list(t, "--records", file(t, "{\n"+admitted(t, alice, "alice")))
 		if err == nil || !strings.Contains(out, "alice") {

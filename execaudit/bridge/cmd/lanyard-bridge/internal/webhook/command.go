@@ -22,7 +22,7 @@ It answers the API server at /mutate and /validate, and at /audit takes the even
 names a file for those that have a session. It serves nobody but the API server, which it knows by a client certificate
 (--client-ca-file) or by a secret first element of the path (--path-secret-file); where both are given, both must be right.
 
-Keys, certificates and the secret path are read again when their files change. SIGHUP opens the files that it writes again.
+Keys, certificates and the secret path are read again when their files change. Files of records and of audit events are rotated by size. SIGHUP opens them again.
 /metrics, /healthz and /readyz are served at an address of their own; it is ready once it knows the cluster.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,6 +45,8 @@ Keys, certificates and the secret path are read again when their files change. S
 	f.StringVar(&o.Namespace, "namespace", ownNamespace(), "the namespace of the nodes' Leases")
 	f.StringVar(&o.RecordsFile, "records-file", "", "the file of session records, JSON lines; - is standard output")
 	f.BoolVar(&o.SyncRecords, "records-sync", true, "answer when the record is on the disk")
+	f.Int64Var(&o.RecordsBytes, "records-max-bytes", DefaultRecordsBytes, "the size at which the file of records, and the one of audit events, is rotated, in bytes; 0 is never")
+	f.IntVar(&o.RecordsKeep, "records-keep", DefaultRecordsKeep, "how many rotated files of each are kept, the newest, as FILE.NUMBER; 0 is all")
 	f.StringVar(&o.AuditFile, "audit-file", "", "serve /audit, and write the audit events that have a session to this file, JSON lines")
 	f.StringVar(&o.Unready, "unready", string(admission.ChoiceAllow), "allow or refuse an exec that no token can be signed for")
 	f.StringVar(&o.Unrecorded, "record-failure", string(admission.ChoiceRefuse), "allow or refuse a session whose record cannot be written")

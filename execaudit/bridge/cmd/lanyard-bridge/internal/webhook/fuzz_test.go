@@ -17,7 +17,7 @@ func FuzzAudit(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		name := filepath.Join(t.TempDir(), "audit")
-		to, err := openLines(name, false)
+		to, err := openLines(name, false, rotation{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func TestTornLine(t *testing.T) {
 		if err := os.WriteFile(name, []byte("whole\nto"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := openLines(name, true)
+		f, err := openLines(name, true, rotation{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestTornLine(t *testing.T) {
 	})
 	t.Run("BRG-6 a file that cannot be opened again leaves the one that was open", func(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "records")
-		f, err := openLines(name, false)
+		f, err := openLines(name, false, rotation{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,8 @@ const (
 	DefaultMetricsListen = "127.0.0.1:9090"
 	DefaultNamespace     = "lanyard-system"
 	DefaultDrain         = 3 * time.Second
+	DefaultRecordsBytes  = 64 << 20 // 64 MiB
+	DefaultRecordsKeep   = 16
 )
 
 // defaultReload is how often files are looked at for a change.
@@ -32,6 +34,8 @@ type Options struct {
 	Namespace             string
 	RecordsFile           string
 	SyncRecords           bool
+	RecordsBytes          int64
+	RecordsKeep           int
 	AuditFile             string
 	Unready, Unrecorded   string
 	Lifetime              time.Duration
@@ -73,6 +77,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Timeout <= 0 || o.Drain < 0 {
 		return usage.Errorf("--timeout is above 0, --drain at least 0")
+	}
+	if o.RecordsBytes < 0 || o.RecordsKeep < 0 {
+		return usage.Errorf("--records-max-bytes and --records-keep are at least 0")
 	}
 	if o.AuditFile != "" && o.AuditFile == o.RecordsFile {
 		return usage.Errorf("--audit-file and --records-file are two files")

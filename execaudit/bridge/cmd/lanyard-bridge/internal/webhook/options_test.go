@@ -24,6 +24,7 @@ func TestValidate(t *testing.T) {
 		"another choice":          {func(o *Options) { o.Unready = "maybe" }, `--unready is "maybe"`},
 		"a long lifetime":         {func(o *Options) { o.Lifetime = time.Hour }, "--token-lifetime is 1h0m0s"},
 		"no timeout":              {func(o *Options) { o.Timeout = 0 }, "--timeout"},
+		"a negative size":         {func(o *Options) { o.RecordsBytes = -1 }, "--records-max-bytes and --records-keep"},
 		"one file for both":       {func(o *Options) { o.AuditFile = o.RecordsFile }, "two files"},
 	} {
 		t.Run("BRG-9 checked at start: "+name, func(t *testing.T) {

@@ -126,12 +126,18 @@ func (s *server) open() (err error) {
 			return fmt.Errorf("secret path: %w", err)
 		}
 	}
-	if s.records, err = openLines(s.RecordsFile, s.SyncRecords); err != nil {
+	turn := rotation{bytes: s.RecordsBytes, keep: s.RecordsKeep}
+	if s.records, err = openLines(s.RecordsFile, s.SyncRecords, turn); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
 	if s.AuditFile != "" {
-		if s.audits, err = openLines(s.AuditFile, s.SyncRecords); err != nil {
+		if s.audits, err = openLines(s.AuditFile, s.SyncRecords, turn); err != nil {
 			return fmt.Errorf("audit events: %w", err)
+		}
+	}
+	for _, file := range s.lineFiles() {
+		file.unrotated = func(err error) {
+			s.log.Error("a file cannot be rotated, and grows", "file", file.name, "error", err)
 		}
 	}
 	config, err := restConfig(s.Kubeconfig)
