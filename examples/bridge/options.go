@@ -13,10 +13,6 @@ type Options struct {
 	// Path has the webhook know its caller by a secret path, as where nobody can configure the API server; else it is by
 	// the API server's certificate.
 	Path bool
-	// Values override the chart's.
-	Values map[string]any
-	// Containerd is the program that is run as containerd, if it is not the released one.
-	Containerd string
 	// Before is called when the cluster runs, and nothing of the bridge does; nil does nothing.
 	Before func(*Rig) error
 	// Tell is told what is being started; nil discards it.

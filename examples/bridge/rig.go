@@ -7,9 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
@@ -128,9 +127,6 @@ func (r *Rig) configure(c *containerdrig.Config) {
 [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.%[1]s.options]
   BinaryName = %[2]q
 `, BareClass, c.Runc)
-	if r.options.Containerd != "" {
-		c.Containerd = r.options.Containerd
-	}
 }
 
 func (r *Rig) atEnd(f func() error) {
