@@ -39,6 +39,18 @@ app.kubernetes.io/component: node
 {{- if .Values.webhook.clientCAConfigMap }}yes{{ end }}
 {{- end }}
 
+{{- /* The webhook writes files: records, audit events, or both. */ -}}
+{{- define "lanyard.recordFiles" -}}
+{{- if or (not .Values.webhook.records.stdout) .Values.webhook.auditEvents }}yes{{ end }}
+{{- end }}
+
+{{- /* For each kind: the files that are kept, the one that is written, and one to spare while they are rotated. */ -}}
+{{- define "lanyard.recordsMiB" -}}
+{{- with .Values.webhook -}}
+{{ mul .records.fileMiB (add .records.keep 2) (add (ternary 0 1 .records.stdout) (ternary 1 0 .auditEvents)) }}
+{{- end -}}
+{{- end }}
+
 {{- define "lanyard.tlsSecret" -}}
 {{ .Values.tls.existingSecret | default "lanyard-bridge-webhook-tls" }}
 {{- end }}
@@ -53,6 +65,7 @@ app.kubernetes.io/component: node
 {{- with .Values.webhook }}
 {{- if and .clientNames (not .clientCAConfigMap) }}{{ fail "webhook.clientNames: needs webhook.clientCAConfigMap" }}{{ end }}
 {{- if and .pathSecret .clientCAConfigMap }}{{ fail "webhook.pathSecret and webhook.clientCAConfigMap: give one" }}{{ end }}
+{{- if and (not .records.keep) (not .records.existingClaim) }}{{ fail "webhook.records.keep: 0 needs webhook.records.existingClaim" }}{{ end }}
 {{- if and .url .pathSecret }}{{ fail "webhook.pathSecret: is a part of webhook.url" }}{{ end }}
 {{- end }}
 {{- end }}

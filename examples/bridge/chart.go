@@ -35,7 +35,7 @@ type Chart struct{ chart *chart.Chart }
 type Release struct {
 	// Name is the release's; if empty, "lanyard".
 	Name string
-	// Namespace is the release's, which must exist before its objects are applied; if empty, "lanyard".
+	// Namespace is the release's, which must exist before its objects are applied; if empty, [Namespace].
 	Namespace string
 	// Values override the chart's, as a values file of the user's does.
 	Values map[string]any
@@ -67,7 +67,7 @@ func LoadChart() (*Chart, error) {
 // schema refuses are an error.
 func (c *Chart) Render(r Release) (_ Objects, notes string, _ error) {
 	values, err := chartutil.ToRenderValues(c.chart, r.Values, chartutil.ReleaseOptions{
-		Name: cmp.Or(r.Name, "lanyard"), Namespace: cmp.Or(r.Namespace, "lanyard"), Revision: 1, IsInstall: true,
+		Name: cmp.Or(r.Name, "lanyard"), Namespace: cmp.Or(r.Namespace, Namespace), Revision: 1, IsInstall: true,
 	}, nil)
 	if err != nil {
 		return nil, "", err

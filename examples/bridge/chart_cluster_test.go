@@ -20,7 +20,7 @@ import (
 // TestChartOnKubernetes applies the chart to a real API server without nodes.
 func TestChartOnKubernetes(t *testing.T) {
 	c := kubernetes.Own(t, kubernetes.Options{Nodes: []kubernetes.Node{}})
-	for _, name := range []string{"lanyard", "team", "security"} {
+	for _, name := range []string{bridge.Namespace, "team", "security"} {
 		if err := c.Namespace(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
@@ -29,15 +29,15 @@ func TestChartOnKubernetes(t *testing.T) {
 	for name, values := range renderings(t) {
 		t.Run("BRG-9 the API server knows every field: "+name, func(t *testing.T) {
 			objects := render(t, bridge.Release{Values: values, Config: c.Admin().Config})
-			if err := objects.Apply(t.Context(), c.Admin().Config, "lanyard"); err != nil {
+			if err := objects.Apply(t.Context(), c.Admin().Config, bridge.Namespace); err != nil {
 				t.Error(err)
 			}
-			if err := objects.Delete(t.Context(), c.Admin().Config, "lanyard"); err != nil {
+			if err := objects.Delete(t.Context(), c.Admin().Config, bridge.Namespace); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	if err := render(t, bridge.Release{}).Apply(t.Context(), c.Admin().Config, "lanyard"); err != nil {
+	if err := render(t, bridge.Release{}).Apply(t.Context(), c.Admin().Config, bridge.Namespace); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("pods", func(t *testing.T) { chartPods(t, c) })

@@ -38,7 +38,7 @@ func chartDeadWebhook(t *testing.T, c *kubernetes.Cluster) {
 		t.Fatal(err)
 	}
 	// The pods are bound to a node that is not there, which is what the API server finds after admission.
-	for _, namespace := range []string{"team", "kube-system", "lanyard"} {
+	for _, namespace := range []string{"team", "kube-system", bridge.Namespace} {
 		if _, err := c.Client().CoreV1().Pods(namespace).Create(t.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "app"},
 			Spec: corev1.PodSpec{
@@ -81,7 +81,7 @@ func chartDeadWebhook(t *testing.T, c *kubernetes.Cluster) {
 				t.Errorf("%v, want %s", err, dead)
 			}
 		})
-		for _, namespace := range []string{"kube-system", "lanyard"} {
+		for _, namespace := range []string{"kube-system", bridge.Namespace} {
 			t.Run("BRG-9 the webhook is dead: "+name+" goes on in "+namespace, func(t *testing.T) {
 				if err := session(somebody, namespace); !wentOn(err) {
 					t.Error(err)
@@ -94,7 +94,7 @@ func chartDeadWebhook(t *testing.T, c *kubernetes.Cluster) {
 			}
 		})
 	}
-	if err := render(t, bridge.Release{Values: mapping{"webhook": mapping{"failurePolicy": "Ignore"}}}).Apply(t.Context(), c.Admin().Config, "lanyard"); err != nil {
+	if err := render(t, bridge.Release{Values: mapping{"webhook": mapping{"failurePolicy": "Ignore"}}}).Apply(t.Context(), c.Admin().Config, bridge.Namespace); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("BRG-9 the webhook is dead: failure policy Ignore lets sessions go on everywhere", func(t *testing.T) {

@@ -98,7 +98,7 @@ func TestChartRights(t *testing.T) {
 		}
 		for _, object := range objects.Only("ClusterRoleBinding", "RoleBinding") {
 			binding := typed[rbacv1.RoleBinding](t, objects, object.GetKind(), object.GetName())
-			if len(binding.Subjects) != 1 || binding.Subjects[0].Name != binding.RoleRef.Name || binding.Subjects[0].Namespace != "lanyard" {
+			if len(binding.Subjects) != 1 || binding.Subjects[0].Name != binding.RoleRef.Name || binding.Subjects[0].Namespace != bridge.Namespace {
 				t.Errorf("%s %s: subjects %v of %s", object.GetKind(), object.GetName(), binding.Subjects, binding.RoleRef.Name)
 			}
 		}

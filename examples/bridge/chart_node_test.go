@@ -41,13 +41,13 @@ func TestChartNode(t *testing.T) {
 	if err := w.Import(t.Context(), nodeImage, programsImage(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Namespace(t.Context(), "lanyard"); err != nil {
+	if err := c.Namespace(t.Context(), bridge.Namespace); err != nil {
 		t.Fatal(err)
 	}
 	installKeys(t, c)
 	before := files(t, w.Private("/etc/containerd"))
 	objects := nodeRelease(t, w, mapping{})
-	if err := objects.Apply(t.Context(), c.Admin().Config, "lanyard"); err != nil {
+	if err := objects.Apply(t.Context(), c.Admin().Config, bridge.Namespace); err != nil {
 		t.Fatal(err)
 	}
 	leadToService(t, c)
@@ -68,7 +68,7 @@ func TestChartNode(t *testing.T) {
 		ready(t, c, daemon)
 		var since time.Time
 		chartSoon(t, "the Lease has the handler", func() bool {
-			lease, err := c.Client().CoordinationV1().Leases("lanyard").Get(t.Context(), readiness.LeaseName(w.Name), metav1.GetOptions{})
+			lease, err := c.Client().CoordinationV1().Leases(bridge.Namespace).Get(t.Context(), readiness.LeaseName(w.Name), metav1.GetOptions{})
 			if err != nil {
 				return false
 			}

@@ -64,7 +64,7 @@ func installKeys(t *testing.T, c *kubernetes.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(program, "keys", "install", "--namespace", "lanyard", "--kubeconfig", c.Admin().Kubeconfig).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "keys", "install", "--namespace", bridge.Namespace, "--kubeconfig", c.Admin().Kubeconfig).CombinedOutput(); err != nil {
 		t.Fatalf("keys install: %v: %s", err, out)
 	}
 }
@@ -72,7 +72,7 @@ func installKeys(t *testing.T, c *kubernetes.Cluster) {
 // leadToService gives the cluster's loopback the address of the webhook's Service, as kube-proxy has it lead somewhere.
 func leadToService(t *testing.T, c *kubernetes.Cluster) {
 	t.Helper()
-	service, err := c.Client().CoreV1().Services("lanyard").Get(t.Context(), "lanyard-bridge-webhook", metav1.GetOptions{})
+	service, err := c.Client().CoreV1().Services(bridge.Namespace).Get(t.Context(), "lanyard-bridge-webhook", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func podOf(t *testing.T, c *kubernetes.Cluster, template corev1.PodTemplateSpec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lanyard", GenerateName: "pod-", Labels: template.Labels}, Spec: template.Spec}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: bridge.Namespace, GenerateName: "pod-", Labels: template.Labels}, Spec: template.Spec}
 	main := &pod.Spec.Containers[0]
 	main.Env = append(main.Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: server.Hostname()}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: server.Port()})
 	for _, init := range pod.Spec.InitContainers {
@@ -234,7 +234,7 @@ func once(t *testing.T, c *kubernetes.Cluster, w *kubernetes.Worker, spec corev1
 		}
 	}
 	spec.InitContainers, spec.Containers, spec.Volumes, spec.RestartPolicy = nil, []corev1.Container{main}, nil, corev1.RestartPolicyNever
-	pod, err := c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "lanyard", GenerateName: "once-"}, Spec: spec})
+	pod, err := c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: bridge.Namespace, GenerateName: "once-"}, Spec: spec})
 	if err != nil {
 		t.Fatal(err)
 	}

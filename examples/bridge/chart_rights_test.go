@@ -13,6 +13,7 @@ import (
 	clientset "k8s.io/client-go/kubernetes"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
 )
 
@@ -21,7 +22,7 @@ func account(t *testing.T, c *kubernetes.Cluster, name, node string) *clientset.
 	t.Helper()
 	request := &authenticationv1.TokenRequest{}
 	if node != "" {
-		pod, err := c.Client().CoreV1().Pods("lanyard").Create(t.Context(), &corev1.Pod{
+		pod, err := c.Client().CoreV1().Pods(bridge.Namespace).Create(t.Context(), &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"},
 			Spec: corev1.PodSpec{
 				ServiceAccountName: name, NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "none.example/none"}},
@@ -32,7 +33,7 @@ func account(t *testing.T, c *kubernetes.Cluster, name, node string) *clientset.
 		}
 		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
 	}
-	answer, err := c.Client().CoreV1().ServiceAccounts("lanyard").CreateToken(t.Context(), name, request, metav1.CreateOptions{})
+	answer, err := c.Client().CoreV1().ServiceAccounts(bridge.Namespace).CreateToken(t.Context(), name, request, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,15 +55,15 @@ func chartRights(t *testing.T, c *kubernetes.Cluster) {
 	for name, may := range map[string]func(right) bool{
 		"lanyard-bridge-webhook": func(r right) bool {
 			reads := r.verb == "get" || r.verb == "list" || r.verb == "watch"
-			return reads && (r.resource == "pods" || r.resource == "namespaces" || r.resource == "runtimeclasses" || r.resource == "leases" && r.namespace == "lanyard")
+			return reads && (r.resource == "pods" || r.resource == "namespaces" || r.resource == "runtimeclasses" || r.resource == "leases" && r.namespace == bridge.Namespace)
 		},
 		"lanyard-bridge-node": func(r right) bool {
-			return r.resource == "leases" && r.namespace == "lanyard" && (r.verb == "get" || r.verb == "create" || r.verb == "update")
+			return r.resource == "leases" && r.namespace == bridge.Namespace && (r.verb == "get" || r.verb == "create" || r.verb == "update")
 		},
 	} {
 		t.Run("BRG-9 an account may do what it needs, and no more: "+name, func(t *testing.T) {
 			client := account(t, c, name, "")
-			for _, namespace := range []string{"lanyard", "kube-system", "team", ""} {
+			for _, namespace := range []string{bridge.Namespace, "kube-system", "team", ""} {
 				for _, resource := range []string{
 					"pods", "pods/exec", "pods/ephemeralcontainers", "secrets", "configmaps", "namespaces", "nodes", "nodes/proxy",
 					"serviceaccounts/token", "leases.coordination.k8s.io", "runtimeclasses.node.k8s.io", "mutatingwebhookconfigurations.admissionregistration.k8s.io",
@@ -97,7 +98,7 @@ func chartLeases(t *testing.T, c *kubernetes.Cluster) {
 	}
 	first, second, unbound := account(t, c, "lanyard-bridge-node", "n1"), account(t, c, "lanyard-bridge-node", "n2"), account(t, c, "lanyard-bridge-node", "")
 	write := func(client *clientset.Clientset, name string) error {
-		leases := client.CoordinationV1().Leases("lanyard")
+		leases := client.CoordinationV1().Leases(bridge.Namespace)
 		lease, err := leases.Get(t.Context(), name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			_, err = leases.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})

@@ -30,7 +30,7 @@ func renderings(t *testing.T) map[string]mapping {
 			"tls": mapping{"existingSecret": "serving", "caBundle": authority},
 		},
 		"certificate of cert-manager": {
-			"tls": mapping{"existingSecret": "serving", "injectCAFrom": "lanyard/serving"},
+			"tls": mapping{"existingSecret": "serving", "injectCAFrom": bridge.Namespace + "/serving"},
 		},
 		"caller by certificate": {
 			"webhook": mapping{"clientCAConfigMap": "callers", "clientNames": []any{"apiserver", "other"}},
@@ -41,7 +41,8 @@ func renderings(t *testing.T) map[string]mapping {
 		"outside": {
 			"webhook": mapping{"url": "https://192.0.2.10:8443/secret"}, "tls": mapping{"caBundle": authority},
 		},
-		"records to standard output": {"webhook": mapping{"records": mapping{"stdout": true}}},
+		"records to standard output":                        {"webhook": mapping{"records": mapping{"stdout": true}}},
+		"audit events to files, records to standard output": {"webhook": mapping{"auditEvents": true, "records": mapping{"stdout": true}}},
 		"ignore, nobody bypasses": {
 			"webhook": mapping{"failurePolicy": "Ignore", "breakGlassGroups": []any{}, "unready": "refuse"},
 		},
@@ -50,7 +51,8 @@ func renderings(t *testing.T) map[string]mapping {
 				"registry": "registry.example:5000", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{mapping{"name": "pull"}},
 			},
 			"webhook": mapping{
-				"replicas": 3, "pathSecret": strings.Repeat("s", 32), "records": mapping{"existingClaim": "records"},
+				"replicas": 3, "pathSecret": strings.Repeat("s", 32), "records": mapping{"existingClaim": "records", "fileMiB": 1, "keep": 0},
+				"auditEvents": true, "recordFailure": "allow", "tokenLifetime": "90s",
 				"priorityClassName": "system-cluster-critical", "nodeSelector": mapping{"pool": "a"}, "tolerations": []any{mapping{"operator": "Exists"}},
 			},
 			"node": mapping{
@@ -70,7 +72,7 @@ func TestChart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range lint.All(dir, values, "lanyard", true).Messages {
+			for _, m := range lint.All(dir, values, bridge.Namespace, true).Messages {
 				// What is only advice there is about an icon.
 				if m.Severity > 1 {
 					t.Error(m.Path, m.Err)
@@ -104,6 +106,11 @@ func TestChartRefuses(t *testing.T) {
 		"kube-system not exempt":        {mapping{"webhook": mapping{"systemNamespaces": []any{"other"}}}, "systemNamespaces"},
 		"a timeout beyond Kubernetes'":  {mapping{"webhook": mapping{"timeoutSeconds": 31}}, "timeoutSeconds"},
 		"no replica":                    {mapping{"webhook": mapping{"replicas": 0}}, "replicas"},
+		"records without a bound":       {mapping{"webhook": mapping{"records": mapping{"keep": 0}}}, "needs webhook.records.existingClaim"},
+		"files of no size":              {mapping{"webhook": mapping{"records": mapping{"fileMiB": 0}}}, "fileMiB"},
+		"a token for an hour":           {mapping{"webhook": mapping{"tokenLifetime": "60m"}}, "tokenLifetime"},
+		"a token for eleven minutes":    {mapping{"webhook": mapping{"tokenLifetime": "660s"}}, "tokenLifetime"},
+		"another record failure":        {mapping{"webhook": mapping{"recordFailure": "ignore"}}, "recordFailure"},
 		"a short path":                  {mapping{"webhook": mapping{"pathSecret": "guess"}}, "pathSecret"},
 		"a webhook without TLS":         {mapping{"webhook": mapping{"url": "http://192.0.2.10/"}}, "url"},
 		"an address that is no range":   {mapping{"webhook": mapping{"apiServerCIDRs": []any{"192.0.2.10"}}}, "apiServerCIDRs"},

@@ -18,7 +18,7 @@ import (
 )
 
 // Namespace is where the bridge is installed.
-const Namespace = "lanyard"
+const Namespace = "lanyard-system"
 
 // BareClass is a RuntimeClass, and its handler, of containers under runc alone.
 const BareClass = "bare"
