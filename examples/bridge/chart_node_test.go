@@ -1,12 +1,14 @@
 package bridge_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +17,7 @@ import (
 	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/containerdrig"
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
+	"github.com/lanyard-dev/lanyard/examples/parts"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	brg "github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
@@ -58,7 +61,13 @@ func TestChartNode(t *testing.T) {
 		ready(t, c, webhook)
 	})
 	t.Run("BRG-9 the node's pod waits for the runtime's restart", func(t *testing.T) {
-		daemon = podOf(t, c, typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-bridge-node").Spec.Template)
+		template := typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-bridge-node").Spec.Template
+		// The main file is beside the CRI socket here, and not in /etc/containerd.
+		main := &template.Spec.Containers[0]
+		main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{
+			Name: "cri", MountPath: "/host" + w.ContainerdConfig(), SubPath: filepath.Base(w.ContainerdConfig()), ReadOnly: true,
+		})
+		daemon = podOf(t, c, template)
 		awaitInit(t, c, daemon, 3)
 	})
 	t.Run("BRG-9 BRG-13 after the restart the node is ready for the chart's handler", func(t *testing.T) {
@@ -68,17 +77,27 @@ func TestChartNode(t *testing.T) {
 		ready(t, c, daemon)
 		var since time.Time
 		chartSoon(t, "the Lease has the handler", func() bool {
-			lease, err := c.Client().CoordinationV1().Leases(bridge.Namespace).Get(t.Context(), readiness.LeaseName(w.Name), metav1.GetOptions{})
-			if err != nil {
-				return false
-			}
-			said, err := readiness.Parse(lease.Annotations)
+			said := leased(t, c, w)
 			handler, there := said.Handlers["lanyard"]
 			since = handler.Since
-			return err == nil && there && len(said.Keys) == 1
+			return there && len(said.Keys) == 1
 		})
 		// Pods' times have whole seconds.
 		chartSoon(t, "the next second", func() bool { return time.Now().After(since.Add(readiness.Margin + time.Second)) })
+	})
+	t.Run("BRG-13 BRG-6 a configuration that is changed back by hand takes the handler out of the Lease, until it is there again", func(t *testing.T) {
+		file, away := w.Private("/etc/containerd/conf.d/99-lanyard.toml"), w.Private("/etc/containerd/away")
+		for _, from := range []string{file, away} {
+			to := map[string]string{file: away, away: file}[from]
+			if err := os.Rename(from, to); err != nil {
+				t.Fatal(err)
+			}
+			chartSoon(t, "the Lease tells of "+to, func() bool {
+				said := leased(t, c, w)
+				_, there := said.Handlers["lanyard"]
+				return there == (to == file)
+			})
+		}
 	})
 	t.Run("BRG-1 BRG-9 a session in a pod of the chart's RuntimeClass has an identity, and one in another pod has not", func(t *testing.T) {
 		alice, err := c.Certificate("alice", "system:masters")
@@ -123,22 +142,74 @@ func TestChartNode(t *testing.T) {
 		if left := files(t, w.Private("/opt/lanyard")); len(left) > 0 {
 			t.Errorf("/opt/lanyard has %q", left)
 		}
+		if err := c.Remove(t.Context(), leaving); err != nil { // it has the node's port
+			t.Fatal(err)
+		}
 	})
 	t.Run("BRG-9 mode bind: its init container covers the runtime of running pods, and uncovers it", func(t *testing.T) {
 		older, err := c.Run(t.Context(), &corev1.Pod{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		// As an init system has them: the daemon's pod gets what is mounted on the host later.
+		if err := w.Do(func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SHARED, "") }); err != nil {
+			t.Fatal(err)
+		}
 		covered := func() bool { return strings.Contains(mountsOf(t, w), "/lanyard-oci-") }
 		for _, uninstall := range []bool{false, true} {
 			objects := nodeRelease(t, w, mapping{"mode": "bind", "uninstall": uninstall})
-			once(t, c, w, typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-bridge-node").Spec.Template.Spec)
+			template := typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-bridge-node").Spec.Template
+			once(t, c, w, *template.Spec.DeepCopy())
 			if covered() == uninstall {
 				t.Errorf("covered: %t after uninstall=%t", !uninstall, uninstall)
 			}
 			if got, err := c.Admin().Exec(t.Context(), kubernetes.Session{Pod: older.Name, Command: []string{testimage.Program}}); err != nil || got.Code != 0 {
 				t.Errorf("exec in an older pod: %+v, %v", got, err)
 			}
+			if !uninstall {
+				uncovered(t, c, w, template)
+			}
 		}
 	})
+}
+
+// leased is what the node's Lease says; nothing, where there is none.
+func leased(t *testing.T, c *kubernetes.Cluster, w *kubernetes.Worker) readiness.Readiness {
+	t.Helper()
+	lease, err := c.Client().CoordinationV1().Leases(bridge.Namespace).Get(t.Context(), readiness.LeaseName(w.Name), metav1.GetOptions{})
+	if err != nil {
+		return readiness.Readiness{}
+	}
+	said, err := readiness.Parse(lease.Annotations)
+	if err != nil {
+		return readiness.Readiness{}
+	}
+	return said
+}
+
+// uncovered runs the daemon of mode bind, and takes the cover off beside it.
+func uncovered(t *testing.T, c *kubernetes.Cluster, w *kubernetes.Worker, template corev1.PodTemplateSpec) {
+	t.Helper()
+	template.Spec.InitContainers = nil // it was run
+	daemon := podOf(t, c, template)
+	ready(t, c, daemon)
+	bound := func() bool {
+		said := leased(t, c, w)
+		return said.Handlers[""].Mode == readiness.ModeBind
+	}
+	chartSoon(t, "the Lease has the covered handler", bound)
+	runc, err := parts.Find("runc")
+	if err == nil {
+		runc, err = filepath.EvalSymlinks(runc)
+	}
+	if err == nil {
+		err = w.Do(func() error { return unix.Unmount(runc, unix.MNT_DETACH) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	chartSoon(t, "the Lease tells that the cover is off", func() bool { return !bound() })
+	if err := c.Remove(t.Context(), daemon); err != nil {
+		t.Fatal(err)
+	}
 }

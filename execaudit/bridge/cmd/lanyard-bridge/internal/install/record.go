@@ -19,8 +19,10 @@ type record struct {
 	Version int    `json:"version"`
 	Mode    Mode   `json:"mode"`
 	Kind    string `json:"runtime"`
-	Config  string `json:"config,omitempty"`
-	Socket  string `json:"socket"`
+	// RuntimeVersion is the one that the runtime had: it says how its files are merged.
+	RuntimeVersion string `json:"runtimeVersion,omitempty"`
+	Config         string `json:"config,omitempty"`
+	Socket         string `json:"socket"`
 	// Leaving: uninstall was asked for, and something is still there that cannot go yet.
 	Leaving bool               `json:"leaving,omitempty"`
 	Wrapped []wrapped          `json:"wrapped"`

@@ -11,11 +11,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/token"
 )
 
@@ -54,7 +54,7 @@ type KeysStatus struct {
 	Fault string   `json:"fault,omitempty"`
 }
 
-// SpoolStatus is the directory in which records wait for the daemon.
+// SpoolStatus is the directory in which records wait for the daemon. What the journal has already is not counted.
 type SpoolStatus struct {
 	Path      string `json:"path"`
 	Records   int    `json:"records"`
@@ -190,23 +190,28 @@ func (h host) keys(o Options) KeysStatus {
 
 func (h host) spool(path string) SpoolStatus {
 	s := SpoolStatus{Path: path}
-	entries, err := os.ReadDir(h.path(path))
 	var fs unix.Statfs_t
-	if err = errors.Join(err, unix.Statfs(h.path(path), &fs)); err != nil {
+	if err := unix.Statfs(h.path(path), &fs); err != nil {
 		s.Fault = err.Error()
 		return s
 	}
 	s.FreeBytes = fs.Bavail * uint64(fs.Bsize)
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case !strings.HasSuffix(name, ".json"):
-		case strings.HasPrefix(name, "refused-"):
-			s.Refusals++
-		default:
-			s.Records++
-		}
+	for _, err := range spool.Records(h.path(path)) {
+		s.count(&s.Records, err)
+	}
+	for _, err := range spool.Refusals(h.path(path)) {
+		s.count(&s.Refusals, err)
 	}
 	return s
+}
+
+// count counts a file that waits, one that cannot be read too; another error is the directory's.
+func (s *SpoolStatus) count(waiting *int, err error) {
+	if err == nil || errors.As(err, new(*spool.FileError)) {
+		*waiting++
+		return
+	}
+	s.Fault = err.Error()
 }
 
 func askDaemon(ctx context.Context, url string) (json.RawMessage, error) {

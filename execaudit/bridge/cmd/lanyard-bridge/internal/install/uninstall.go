@@ -43,7 +43,7 @@ func Uninstall(ctx context.Context, o Options) (report Report, err error) {
 			return Report{}, ctx.Err()
 		}
 	}
-	if err := h.leave(ctx, o, false); err != nil {
+	if err := h.leave(ctx, o); err != nil {
 		return Report{}, err
 	}
 	report, err = h.cleaned(ctx, o, false)
@@ -56,26 +56,13 @@ func Uninstall(ctx context.Context, o Options) (report Report, err error) {
 	return h.cleaned(ctx, o, true)
 }
 
-// Clean removes what an uninstallation left, if nothing names it any more, and returns what still does. It does nothing
-// where the wrapper is installed or is not there at all.
-func Clean(ctx context.Context, o Options) (report Report, err error) {
-	if o, err = o.withDefaults(); err != nil {
-		return Report{}, err
-	}
-	h := host{o.HostRoot, o.MountNamespace}
-	if err := h.leave(ctx, o, true); err != nil {
-		return Report{}, err
-	}
-	return h.cleaned(ctx, o, false)
-}
-
 // leave takes the configuration back and makes the wrapper pass everything through.
-func (h host) leave(ctx context.Context, o Options, begun bool) error {
+func (h host) leave(ctx context.Context, o Options) error {
 	var all []User
 	var added bool // the runtime could be asked who uses a handler of ours
 	var r *record
 	err := h.do(func() (err error) { r, err = h.load(o.State); return err })
-	if err != nil || r == nil || begun && !r.Leaving {
+	if err != nil || r == nil {
 		return err
 	}
 	if r.Mode == ModeBind && h.root != "" {

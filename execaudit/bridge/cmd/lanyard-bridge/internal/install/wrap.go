@@ -18,7 +18,7 @@ func (h host) prepare(o Options, a *asked, former *record) (*record, error) {
 	if former != nil && former.Mode != o.Mode {
 		return nil, fmt.Errorf("%w in mode %s: uninstall first", ErrInstalled, former.Mode)
 	}
-	r := &record{Mode: o.Mode, Kind: a.kind, Config: main, Socket: a.socket}
+	r := &record{Mode: o.Mode, Kind: a.kind, RuntimeVersion: a.version, Config: main, Socket: a.socket}
 	p, err := h.planner(a, main)
 	if err != nil && o.Mode != ModeBind {
 		return nil, err

@@ -83,7 +83,7 @@ func installedNode(t *testing.T) (Options, oci.Config) {
 	config := oci.Config{Runtime: "/usr/sbin/runc", Node: "n1", Keys: "/etc/lanyard/keys", Spool: "/state/spool", Mark: oci.MarkSessions}
 	for path, text := range map[string]string{
 		"/opt/lanyard/lanyard-oci": "wrapper", "/usr/sbin/runc": "runtime", "/etc/lanyard/keys": token.Keys{key.Public()}.Text(),
-		"/opt/lanyard/lanyard-oci.json": string(config.Encode()),
+		"/opt/lanyard/lanyard-oci.json": string(config.Encode()), containerdFile: containerdText("/opt/lanyard/lanyard-oci"),
 	} {
 		must(t, os.MkdirAll(filepath.Dir(o.host(path)), 0o755))
 		must(t, os.WriteFile(o.host(path), []byte(text), 0o755))
@@ -92,6 +92,9 @@ func installedNode(t *testing.T) (Options, oci.Config) {
 		Mode: string(readiness.ModeDropIn), Since: time.Unix(1_700_000_000, 0).UTC(), Wrapper: "/opt/lanyard/lanyard-oci",
 		Runtime: "/usr/sbin/runc", Config: "/opt/lanyard/lanyard-oci.json",
 	}}}.Save(o.host("/state/"+installed.File)))
+	recordInstallation(t, o, "drop-in", installation{
+		Name: "runc", Handlers: []string{"", "runc"}, Wrapper: "/opt/lanyard/lanyard-oci", Executed: "/opt/lanyard/lanyard-oci",
+	})
 	return o, config
 }
 
@@ -213,6 +216,13 @@ func TestReady(t *testing.T) {
 		"BRG-13 it passes everything through":      {configure(func(c *oci.Config) { c.PassThrough = true }), "pass everything through"},
 		"BRG-13 it is configured for another node": {configure(func(c *oci.Config) { c.Node = "n2" }), `node "n2"`},
 		"BRG-13 it leaves its records elsewhere":   {configure(func(c *oci.Config) { c.Spool = "/other" }), "spool is /other"},
+		"BRG-13 BRG-6 the runtime's configuration was changed back by hand": {
+			put(containerdFile, containerdText("/usr/sbin/runc")), `"/usr/sbin/runc"`,
+		},
+		"BRG-13 BRG-6 an upgrade of the node put another configuration there": {put(containerdFile, "version = 3\n"), "no longer the wrapper"},
+		"BRG-13 BRG-6 the runtime's configuration is gone":                    {remove(containerdFile), "no longer the wrapper"},
+		"BRG-13 the installer's record is gone":                               {remove("/state/install.json"), "record"},
+		"BRG-13 the installer's record is torn":                               {put("/state/install.json", "{"), "record"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, config := installedNode(t)

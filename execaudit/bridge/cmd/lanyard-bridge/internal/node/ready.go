@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/install"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/installed"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/oci"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
@@ -21,8 +22,12 @@ func (o *Options) check() (readiness.Readiness, map[string]HandlerStatus, error)
 	state, err := o.installed()
 	ready := readiness.Readiness{Version: version(), Handlers: map[string]readiness.Handler{}}
 	status := map[string]HandlerStatus{}
+	changed, changedErr := install.Changed(o.HostRoot, o.State)
 	for name, h := range state.Handlers {
 		config, ids, err := o.checkHandler(state, h)
+		if err == nil {
+			err = unchanged(changed, changedErr, name)
+		}
 		s := HandlerStatus{Mode: h.Mode, Since: h.Since.UTC(), Mark: string(config.Mark), Ready: err == nil}
 		if err != nil {
 			s.Reason = err.Error()
@@ -35,6 +40,21 @@ func (o *Options) check() (readiness.Readiness, map[string]HandlerStatus, error)
 		ready.Keys = common(ready.Keys, ids, len(ready.Handlers) == 1)
 	}
 	return ready, status, err
+}
+
+// unchanged says why the runtime would not execute the wrapper if it started now. A runtime that executes it still,
+// since nothing was restarted, loses it with the next start: the webhook is told before that.
+func unchanged(changed map[string]string, err error, name string) error {
+	reason, known := changed[name]
+	switch {
+	case err != nil:
+		return err
+	case !known:
+		return errors.New("the installer's record does not have it")
+	case reason != "":
+		return errors.New(reason)
+	}
+	return nil
 }
 
 // common returns the keys that all handlers have, since a Lease does not tell them apart.

@@ -34,6 +34,12 @@ func TestNamesOfOneWrapper(t *testing.T) {
 		handlers[name] = installed.Handler{Mode: "drop-in", Since: since, Wrapper: path, Runtime: runtime, Config: path + ".json"}
 	}
 	must(t, installed.State{Handlers: handlers}.Save(o.host("/state/"+installed.File)))
+	put(containerdFile, 0o644, []byte(containerdText(wrapper)+`[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.crun.options]
+BinaryName = "`+other+`"
+`))
+	recordInstallation(t, o, "drop-in",
+		installation{Name: "runc", Handlers: []string{"", "runc"}, Wrapper: wrapper, Executed: wrapper},
+		installation{Name: "crun", Handlers: []string{"crun"}, Wrapper: other, Executed: other})
 	o = o.withDefaults()
 	ready, status, err := o.check()
 	must(t, err)
