@@ -347,6 +347,13 @@ func installAcross(t *testing.T, n *installNode) {
 	}
 	works(t, "installed", before, during, inOld)
 	stops(t, "installed", inOld)
+	n.daemonSays(t, "installed", true)
+	if restarts {
+		n.put(t, installedText, configuration)
+		n.daemonSays(t, "the configuration was changed back by hand", false)
+		n.put(t, configuration, installedText)
+		n.daemonSays(t, "the configuration is there again", true)
+	}
 
 	n.upgradeRuntime(t, n.mode == "bind")
 	if n.mode == "bind" {
@@ -421,6 +428,7 @@ func (n *installNode) replaced(t *testing.T, c *runtimetest.Container) {
 	if n.wrapped(t, c) || n.status(t).Active {
 		t.Error("a runtime that was replaced elsewhere is told as covered")
 	}
+	n.daemonSays(t, "the runtime was replaced elsewhere", false)
 	works(t, "replaced", c)
 	n.bridge(t, exitDone, "install")
 	if !n.wrapped(t, c) {
@@ -437,11 +445,13 @@ func (n *installNode) umountUndoes(t *testing.T, c *runtimetest.Container) {
 	if n.wrapped(t, c) || n.status(t).Active {
 		t.Error("one umount does not undo it")
 	}
+	n.daemonSays(t, "unmounted", false)
 	works(t, "unmounted", c)
 	n.bridge(t, exitDone, "install")
 	if !n.wrapped(t, c) {
 		t.Error("install does not cover the runtime again")
 	}
+	n.daemonSays(t, "covered again", true)
 }
 
 // upgradeRuntime replaces the real runtime as a package manager does, which fails while it is covered.
