@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/tools/house"
@@ -29,25 +30,43 @@ func Targets() []Target {
 	return out
 }
 
-// Compile builds and vets the modules for the target and compiles their tests; it
-// links nothing but commands, so that a second run comes from the build cache. What the go
-// command prints goes to w.
+// Compile builds and vets the modules' own packages for the target and compiles their tests, not those of modules
+// nested in their directories. It links nothing, so that a second run comes from the build cache. What the go command
+// prints goes to w.
 func Compile(w io.Writer, h *house.House, t Target, modules ...house.Module) error {
-	var packages, dirs []string
+	var dirs, patterns []string
 	for _, m := range modules {
-		packages, dirs = append(packages, m.Path()+"/..."), append(dirs, m.Dir)
+		dirs, patterns = append(dirs, m.Dir), append(patterns, m.Path()+"/...")
+	}
+	run := func(verb string, args ...string) (string, error) {
+		cmd := exec.Command("go", append([]string{verb}, args...)...)
+		cmd.Dir = h.Root
+		cmd.Env = append(h.WorkEnv(), "GOOS="+t.OS, "GOARCH="+t.Arch, "CGO_ENABLED=0")
+		cmd.Stderr = w
+		out, err := cmd.Output()
+		if err != nil {
+			err = fmt.Errorf("%s for %s: go %s: %w", strings.Join(dirs, ", "), t, verb, err)
+		}
+		return string(out), err
+	}
+	found, err := run("list", append([]string{"-f", "{{.Module.Path}} {{.ImportPath}}"}, patterns...)...)
+	if err != nil {
+		return err
+	}
+	var packages []string
+	for line := range strings.Lines(found) {
+		module, pkg, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if slices.ContainsFunc(modules, func(m house.Module) bool { return m.Path() == module }) {
+			packages = append(packages, pkg)
+		}
 	}
 	for _, args := range [][]string{
 		{"build"},
 		{"vet"},
 		{"list", "-test", "-export", "-f", ""},
 	} {
-		cmd := exec.Command("go", append(args, packages...)...)
-		cmd.Dir = h.Root
-		cmd.Env = append(h.WorkEnv(), "GOOS="+t.OS, "GOARCH="+t.Arch, "CGO_ENABLED=0")
-		cmd.Stderr = w
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("%s for %s: go %s: %w", strings.Join(dirs, ", "), t, args[0], err)
+		if _, err := run(args[0], append(args[1:], packages...)...); err != nil {
+			return err
 		}
 	}
 	return nil
