@@ -21,9 +21,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/install"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/keys"
-	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/node"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/usage"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/webhook"
 	"github.com/lanyard-dev/lanyard/internal/terminal"
@@ -52,11 +50,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errs)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Error{Err: err} })
-	root.AddCommand(
-		webhook.Command(), keys.Command(),
-		node.Command(), node.Sessions(),
-		install.Command(), install.UninstallCommand(), install.StatusCommand(),
-	)
+	root.AddCommand(webhook.Command(), keys.Command())
+	root.AddCommand(ofNodes()...)
 	if err := root.ExecuteContext(ctx); err != nil {
 		if text := err.Error(); text != "" {
 			fmt.Fprintln(errs, "lanyard-bridge:", terminal.Escape(text))

@@ -1,3 +1,5 @@
+//go:build linux
+
 //go:debug containermaxprocs=0
 //go:debug updatemaxprocs=0
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package install_test
 
 import (

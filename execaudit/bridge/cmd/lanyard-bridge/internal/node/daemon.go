@@ -1,3 +1,5 @@
+//go:build linux
+
 package node
 
 import (
@@ -44,9 +46,10 @@ type daemon struct {
 	told   map[string]string // what is wrong with files of the spool, by name
 	odd    map[string]string // of them, those that are not files
 
-	again  *time.Timer // of the next reading of the spool, where that is put off
-	folded time.Time   // when it was read, and how long that took
-	took   time.Duration
+	again     *time.Timer // of the next reading of the spool
+	gathering bool        // which is set
+	folded    time.Time   // when it was read, and how long that took
+	took      time.Duration
 }
 
 // watched is a process whose end is waited for, and watch is why.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package node
 
 import (
@@ -65,9 +67,8 @@ type entry struct {
 type following struct {
 	watched   bool      // the first process's end will be told
 	candidate int       // the PID of a process that may be the first
-	runtime   bool      // the runtime was seen at work
 	looks     int       // while the runtime is at work
-	empty     int       // looks in a row that showed neither
+	nothing   bool      // the last look showed neither
 	next      time.Time // of the next look; zero is none
 }
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package node
 
 import (
@@ -19,18 +21,23 @@ const foldShare = 4
 // incompleteFor is how old a file is before it is told as incomplete; younger ones are being written.
 const incompleteFor = 10 * time.Second
 
-// foldSoon folds, now or after a pause.
+// gather is how long after the first change the spool is read. The runtime is at work then, on the way to the session's
+// first process, and the person who asked for it waits: the journal does not, since the record is on the disk.
+const gather = 50 * time.Millisecond
+
+// foldSoon folds after a pause.
 func (d *daemon) foldSoon() {
-	if wait := d.folded.Add(foldShare * d.took).Sub(d.now()); wait > 0 {
-		d.again.Reset(wait)
+	if d.gathering {
 		return
 	}
-	d.fold()
+	d.gathering = true
+	d.again.Reset(max(gather, d.folded.Add(foldShare*d.took).Sub(d.now())))
 }
 
 // fold takes what waits in the spool.
 func (d *daemon) fold() {
 	began := d.now()
+	d.gathering = false
 	defer func() {
 		d.folded = d.now()
 		d.took = d.folded.Sub(began)

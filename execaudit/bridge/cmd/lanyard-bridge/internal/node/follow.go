@@ -1,3 +1,5 @@
+//go:build linux
+
 package node
 
 import (
@@ -15,15 +17,16 @@ import (
 
 // When to look into /proc again. One look serves all sessions that wait for one.
 //
-// The first look comes with the record, and mostly finds the runtime at work, whose end is awaited: the second look
-// then finds the first process, left to the shim. Where the runtime stays (in the foreground, under conmon), the looks
-// of whileRuntime find the process beside it. A session of which a look shows nothing is given up after the looks of
-// untilLost, or, where the runtime was seen and has ended, after the second: the process was there before that end. In
-// the host's PID namespace a process must still be there after untilSure.
+// The first look comes with the record, gather after it was made, and mostly finds the first process, left to the shim.
+// Where the runtime is at work still, its end is awaited, and a second look finds the process then. Where the runtime
+// stays (in the foreground, under conmon), the looks of whileRuntime find the process beside it. The mark is older than
+// the record, so a look that shows nothing says that the session is over, unless a process was born and another ended
+// while it was at work: a second one, untilLost later, decides. In the host's PID namespace a process must still be
+// there after untilSure.
 var (
 	whileRuntime = [...]time.Duration{10 * time.Millisecond, 40 * time.Millisecond, 160 * time.Millisecond, 640 * time.Millisecond, 2500 * time.Millisecond}
 	untilSure    = 50 * time.Millisecond
-	untilLost    = [...]time.Duration{10 * time.Millisecond, 50 * time.Millisecond, 250 * time.Millisecond}
+	untilLost    = 50 * time.Millisecond
 )
 
 // Why a session's end has no exit code.
@@ -108,21 +111,21 @@ func (d *daemon) saw(e *entry, s proc.Sight) {
 	case s.First != nil:
 		d.start(e, *s.First)
 	case len(s.Runtime) > 0:
-		f.runtime, f.empty = true, 0
+		f.nothing = false
 		watched := d.watchRuntime(e, s.Runtime)
 		if f.looks < len(whileRuntime) || !watched {
 			d.lookAt(e, d.now().Add(whileRuntime[min(f.looks, len(whileRuntime)-1)]))
 			f.looks++
 		}
-	case f.runtime && f.empty > 0 || f.empty == len(untilLost):
+	case f.nothing:
 		reason := lostUnseen
 		if s.Others {
 			reason = lostLeft
 		}
 		d.end(e, nil, reason)
 	default:
-		d.lookAt(e, d.now().Add(untilLost[f.empty]))
-		f.empty++
+		d.lookAt(e, d.now().Add(untilLost))
+		f.nothing = true
 	}
 }
 

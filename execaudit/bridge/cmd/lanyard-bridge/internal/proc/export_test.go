@@ -1,3 +1,5 @@
+//go:build linux
+
 package proc
 
 // WithoutPtrace makes an Exits as if it had no CAP_SYS_PTRACE.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package early executes the real runtime for calls that plainly have no token, while the program is being initialised.
 // It is imported for that effect alone.
 //

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command probe is the only program in the tests' containers. Each argument is a thing to do, in order:
 //
 //	report    one line of JSON: its arguments, environment and the kernel's mark
