@@ -21,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, h := range r.Handlers {
 			if y := h.Since.Year(); y < 0 || y > 9999 {
-				t.Skip("a time in UTC that no JSON has")
+				return // in UTC no JSON has it
 			}
 		}
 		again, err := readiness.Parse(r.Annotations())
