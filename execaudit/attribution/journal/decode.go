@@ -13,8 +13,9 @@ import (
 )
 
 // Decode appends the record of one line to b.Records. A line of another kind, as the journal's own marks and seals,
-// counts in b.Ignored.OtherKinds; so does a refusal, which is no session, since nothing was started. What a journal.Decoder refuses otherwise is attribution.ErrMalformed; so
-// is a time before 1970 or after 9998, which no kernel's clock shows, and a PID that no process can have.
+// counts in b.Ignored.OtherKinds; so does a refusal, which is not a session, since nothing was started. What a
+// journal.Decoder refuses otherwise is attribution.ErrMalformed; so is a time before 1970 or after 9998, which no
+// kernel's clock shows, and a PID that no process can have.
 func Decode(line []byte, b *attribution.Batch) error {
 	var r journal.Record
 	err := intake.For(b).Journal.Decode(line, &r)

@@ -13,7 +13,8 @@
 // refused, but for our own one of the same request: the API server calls a mutating webhook again when another one
 // changed the object after it. Audit annotations cannot be set twice, so the second call keeps the session and the
 // nonce, and signs the command anew if that has changed. The validating webhook sees what is finally executed, and
-// refuses what another webhook put before the token.
+// refuses what another webhook put before the token. It need not be called for a command with one token, and it first,
+// which the node verifies as a whole: the chart's webhook configurations spare it that.
 //
 // A session without a token has nothing by which a second call knows it. It gets a second record then, whose session is
 // in no audit event, since the API server keeps the first annotation.
