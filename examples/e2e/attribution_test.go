@@ -190,8 +190,8 @@ func TestAttribution(t *testing.T) {
 				if a.Verdict != attribution.VerdictConflicting || a.Reason != attribution.ReasonSpoofed || a.Session != nil {
 					t.Errorf("%q: %s (%s), session %v", a.Event.Command, a.Verdict, a.Reason, a.Session)
 				}
-				if a.Claimed == nil || a.Claimed.User.Name != "alice" {
-					t.Errorf("%q: claimed %v", a.Event.Command, a.Claimed)
+				if len(a.Claims) != 1 || a.Claims[0].User.Name != "alice" {
+					t.Errorf("%q: claims %v", a.Event.Command, a.Claims)
 				}
 			}
 		}

@@ -1,9 +1,19 @@
 package attribution
 
-import "cmp"
+import (
+	"cmp"
+	"encoding"
+	"encoding/hex"
+	"fmt"
+)
 
 // Answer is an event with the session it belongs to.
 type Answer struct {
+	// Key identifies the event. Every run over the same logs computes the same, also in another order, in shards or on
+	// another machine.
+	Key Key
+	// Revision counts the answers about the event, from 1. A later one replaces the earlier ones.
+	Revision int
 	// Event is the event as it was added; names of its pod that the agent left out are filled in from other evidence
 	// of its container, such as the journal's.
 	Event   Event
@@ -11,12 +21,42 @@ type Answer struct {
 	Reason  Reason
 	// AuditID is the ID the answer is about: the session's by evidence, else the one claimed; empty for none.
 	AuditID string
+	// ExecSession is a bridge's ID of the session by evidence; empty for none.
+	ExecSession string
 	// Session is the session as fact, for VerdictCorroborated only.
 	Session *Session
-	// Claimed is the session whose ID was claimed, for VerdictHint and VerdictConflicting, when there is exactly one;
-	// it is not a fact.
-	Claimed *Session
+	// Claims are the sessions whose ID the event claims and that it is not known to be of, by the time they were
+	// received; several where requests share an ID. They are not facts. Nil for none.
+	Claims []*Session
 }
+
+// Key identifies an event by what its agent said of it. Two lines that say the same of it have the same key.
+type Key [16]byte
+
+// String returns the key as 32 hexadecimal digits.
+func (k Key) String() string {
+	return hex.EncodeToString(k[:])
+}
+
+// MarshalText returns String, for JSON.
+func (k Key) MarshalText() ([]byte, error) {
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Key) UnmarshalText(text []byte) error {
+	digits, err := hex.DecodeString(string(text))
+	if err != nil || len(digits) != len(k) {
+		return fmt.Errorf("answer key of %d bytes is not %d hexadecimal digits", len(text), 2*len(k))
+	}
+	copy(k[:], digits)
+	return nil
+}
+
+var (
+	_ encoding.TextMarshaler   = Key{}
+	_ encoding.TextUnmarshaler = (*Key)(nil)
+)
 
 // compare is the order in which answers of one moment come out: time, then
 // everything else that tells events apart.

@@ -92,15 +92,15 @@ func TestVerdicts(t *testing.T) {
 		orphan := child(child(root, 11, 200), 12, 250)
 		orphan.AuditID = "id-a"
 		a := expect(t, story(attribution.Options{}, alice, root, orphan), attribution.VerdictHint, attribution.ReasonNoChain)
-		if a.Session != nil || a.Claimed == nil || a.Claimed.User.Name != "alice" {
-			t.Errorf("session %v, claimed %v", a.Session, a.Claimed)
+		if a.Session != nil || len(a.Claims) != 1 || a.Claims[0].User.Name != "alice" {
+			t.Errorf("session %v, claimed %v", a.Session, a.Claims)
 		}
 	})
 	t.Run("ATT-5 a process that claims another's session is conflicting, and so is one that hides its own", func(t *testing.T) {
 		forger := child(root, 11, 200)
 		forger.AuditID, forger.Kind = "id-b", attribution.KindExec
 		a := expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), root, forger), attribution.VerdictConflicting, attribution.ReasonSpoofed)
-		if a.Session != nil || a.AuditID != "id-a" || a.Claimed.User.Name != "bob" {
+		if a.Session != nil || a.AuditID != "id-a" || a.Claims[0].User.Name != "bob" {
 			t.Errorf("answer %+v", a)
 		}
 		forger.AuditID = placeholder
@@ -164,7 +164,7 @@ func TestVerdicts(t *testing.T) {
 		with.RequestUID = "uid-1"
 		e := attribution.Event{Time: dawn.Add(time.Second), Node: "n1", Namespace: "shop", Pod: "web-0", Process: attribution.Process{PID: 5}, RequestUID: "uid-1"}
 		a := expect(t, story(attribution.Options{}, with, e), attribution.VerdictHint, attribution.ReasonNoChain)
-		if a.AuditID != "id-a" || a.Claimed.User.Name != "alice" {
+		if a.AuditID != "id-a" || a.Claims[0].User.Name != "alice" {
 			t.Errorf("answer %+v", a)
 		}
 	})

@@ -25,9 +25,12 @@ func (k Kind) String() string {
 // Process identifies one process on a node. A PID alone does not, since
 // numbers are reused: without ExecID or StartTicks a process has no ancestors.
 type Process struct {
-	// ExecID is an agent's own ID, unique on the node and meaningful within that
-	// agent's events only. It beats the other fields.
+	// ExecID is an agent's own ID, meaningful within that agent's events of the
+	// node only. It beats StartTicks.
 	ExecID string `json:"execID,omitempty"`
+	// ExecIDBits is the width of an ExecID that is a hash, in bits; 0 says that it
+	// is none, and that no other process has it.
+	ExecIDBits int `json:"execIDBits,omitempty"`
 	// PID is in the host's PID namespace.
 	PID int `json:"pid,omitempty"`
 	// StartTicks is field 22 of /proc/PID/stat.
@@ -36,9 +39,22 @@ type Process struct {
 	BootID string `json:"bootID,omitempty"`
 }
 
-// Identified reports whether p can be told from a later process of its number.
+// MinExecIDBits is the width from which a hash is as good as an ID that no other process has.
+const MinExecIDBits = 64
+
+// Identified reports whether p can be told from a later process of its number, though perhaps not for certain.
 func (p Process) Identified() bool {
 	return p.ExecID != "" || p.PID > 0 && p.StartTicks > 0
+}
+
+// Certain reports whether no other process of the node, at any time, has p's identity: an ExecID that is no hash or
+// one of MinExecIDBits and more, or a PID with the time of its start and the boot that it counts from. What rests on
+// less is never corroborated.
+func (p Process) Certain() bool {
+	if p.ExecID != "" {
+		return p.ExecIDBits == 0 || p.ExecIDBits >= MinExecIDBits
+	}
+	return p.PID > 0 && p.StartTicks > 0 && p.BootID != ""
 }
 
 // Event is one process event of an agent, in the agents' common shape.
@@ -61,16 +77,25 @@ type Event struct {
 	// Grandparent made Parent. The latter two may be zero.
 	Process, Parent, Grandparent Process
 	// SessionID is the kernel's audit session ID of Process, /proc/PID/sessionid;
-	// 0 when unknown or unset.
+	// 0 when unknown or unset. With Process.BootID it finds the session that a
+	// journal recorded with it, whatever the process's parents are.
 	SessionID uint32
+	// LoginUID is /proc/PID/loginuid; 0 when unknown or unset. A process that has
+	// none may set any: a claim.
+	LoginUID uint32
 	// AuditID is the value of KUBERNETES_EXEC_AUDIT_ID in the process's (or an
 	// ancestor's) environment: a claim. Empty when absent or not read.
 	AuditID string
+	// ExecSession is the value of LANYARD_EXEC_SESSION, by which a bridge
+	// identifies a session: a claim.
+	ExecSession string
 	// RequestUID is the Security Profiles Operator's join key: a claim.
 	RequestUID string
 	// FirstImage says that this exec is the first since the process was cloned.
 	FirstImage bool
-	// ParentOutside says that the agent saw Parent outside of the container.
+	// ParentOutside says that the agent saw Parent outside of the container. So is
+	// the parent of a session's first process, and of any that the first process
+	// clones with CLONE_PARENT.
 	ParentOutside bool
 	// Command is the command line as text.
 	Command string

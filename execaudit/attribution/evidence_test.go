@@ -70,8 +70,8 @@ func TestNameless(t *testing.T) {
 			claim := child(first("", 20, 90), 21, 200)
 			claim.AuditID = "id-a"
 			for _, a := range story(attribution.Options{}, alice, root, claim) {
-				if a.Verdict != attribution.VerdictUnknown || a.Reason != attribution.ReasonNoUser || a.Session != nil || a.Claimed != nil {
-					t.Errorf("verdict %s (%s), session %v, claimed %v", a.Verdict, a.Reason, a.Session, a.Claimed)
+				if a.Verdict != attribution.VerdictUnknown || a.Reason != attribution.ReasonNoUser || a.Session != nil || a.Claims != nil {
+					t.Errorf("verdict %s (%s), session %v, claimed %v", a.Verdict, a.Reason, a.Session, a.Claims)
 				}
 			}
 		})

@@ -19,13 +19,18 @@ type Filter struct {
 
 // Match reports whether a passes.
 func (f *Filter) Match(a *Answer) bool {
-	s := a.Session
-	if s == nil {
-		s = a.Claimed
+	if a.Session != nil {
+		return f.match(a, a.Session)
 	}
-	if s == nil {
-		s = &Session{}
+	for _, s := range a.Claims {
+		if f.match(a, s) {
+			return true
+		}
 	}
+	return len(a.Claims) == 0 && f.match(a, &Session{})
+}
+
+func (f *Filter) match(a *Answer, s *Session) bool {
 	is := func(want, got, otherwise string) bool {
 		return want == "" || want == got || got == "" && want == otherwise
 	}

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -52,12 +53,12 @@ func (m *Machine) judgeRooted(a *Answer, r *root, own *ticket) {
 		a.conclude(VerdictConflicting, ReasonTwoClaims)
 	case r.ticket == nil && claims:
 		a.conclude(VerdictConflicting, ReasonInvented)
-		a.Claimed = own.only()
+		a.Claims = own.claims()
 	case r.ticket == nil:
 		a.conclude(VerdictUnknown, ReasonSessionNoID)
 	case claims && !a.Event.agrees(own, r.ticket):
 		a.conclude(VerdictConflicting, ReasonSpoofed)
-		a.Claimed = own.only()
+		a.Claims = own.claims()
 	case r.ticket.id == placeholder:
 		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
 	default:
@@ -89,10 +90,20 @@ func (t *ticket) only() *Session {
 	return nil
 }
 
+// claims returns the requests that have the ID, by the time they were received; nil for the placeholder, which is not an ID.
+func (t *ticket) claims() []*Session {
+	if t == nil || t.id == placeholder || len(t.requests) == 0 {
+		return nil
+	}
+	claims := slices.Clone(t.accepted())
+	slices.SortStableFunc(claims, (*Session).compare)
+	return claims
+}
+
 // corroborate asks whether the one request of the root's ID fits what the node saw.
 func (m *Machine) corroborate(a *Answer, r *root) {
 	s := r.ticket.only()
-	a.Claimed = s
+	a.Claims = r.ticket.claims()
 	where := r.container.place()
 	switch {
 	case len(r.ticket.requests) == 0:
@@ -104,7 +115,7 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 	case s.Refused():
 		a.conclude(VerdictConflicting, ReasonRefused)
 	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.id:
-		a.conclude(VerdictConflicting, ReasonLeftContainer)
+		a.conclude(VerdictConflicting, ReasonEdge)
 	case where.contradicts(s) != "":
 		a.conclude(VerdictConflicting, where.contradicts(s))
 	case !m.startFits(s, r):
@@ -113,14 +124,14 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 		a.conclude(VerdictHint, ReasonEvicted)
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
-		a.Claimed = nil
+		a.Claims = nil
 	case r.node.name == "":
 		a.conclude(VerdictHint, ReasonNoNode) // the events of any number of nodes
 	case !where.known() || s.Namespace == "" || s.Pod == "":
 		a.conclude(VerdictHint, ReasonNoPod)
 	default:
 		a.conclude(VerdictCorroborated, ReasonChain)
-		a.Session, a.Claimed = s, nil
+		a.Session, a.Claims = s, nil
 	}
 }
 
@@ -156,7 +167,7 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 		return
 	}
 	s := t.only()
-	a.Claimed = s
+	a.Claims = t.claims()
 	switch {
 	case s != nil:
 		a.AuditID = s.AuditID
@@ -169,7 +180,7 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 		a.conclude(VerdictConflicting, ReasonTwoClaims)
 	case t.id == placeholder:
 		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
-		a.Claimed = nil
+		a.Claims = nil
 	case len(t.requests) == 0:
 		a.conclude(VerdictUnknown, m.absent(t))
 	case s == nil:
@@ -182,7 +193,7 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 		a.conclude(VerdictConflicting, ReasonTime)
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
-		a.Claimed = nil
+		a.Claims = nil
 	case m.lost.has(s.AuditID):
 		a.conclude(VerdictHint, ReasonEvicted)
 	default:

@@ -23,7 +23,8 @@ const Forever = time.Duration(1<<63 - 1)
 type Options struct {
 	// Window is how long an event waits for late evidence before it is answered; 0 means DefaultWindow.
 	Window time.Duration
-	// Linger is how long an exited process and a completed session are remembered; 0 means DefaultLinger.
+	// Linger is how long, after the window, an exited process, a completed session and an answer are remembered; 0 means
+	// DefaultLinger. Evidence that comes within it revises the answer.
 	Linger time.Duration
 	// Skew is the tolerance between the clocks of API servers and nodes; 0 means DefaultSkew, negative none.
 	Skew time.Duration
@@ -33,6 +34,9 @@ type Options struct {
 	MaxBytes int
 	// All asks for answers also about processes with neither ID nor session.
 	All bool
+	// Last asks for each event's last answer only, once nothing revises it any more: after Linger, or by Flush. Without
+	// it, each answer is given when its window has passed, and again whenever it is revised.
+	Last bool
 }
 
 func (o Options) withDefaults() Options {
@@ -60,10 +64,14 @@ type Stats struct {
 	Late int
 	// Unrelated events had neither ID nor session and, without Options.All, no answer.
 	Unrelated int
-	// EvictedProcesses, EvictedSessions and EarlyAnswers count what MaxBytes cost.
-	EvictedProcesses, EvictedSessions, EarlyAnswers int
-	// Sessions, Processes and Pending are what is kept now.
-	Sessions, Processes, Pending int
+	// Revised answers were given again, as another answer.
+	Revised int
+	// EvictedProcesses, EvictedSessions and EarlyAnswers count what MaxBytes cost; EvictedAnswers are those that it put
+	// beyond revision before their time.
+	EvictedProcesses, EvictedSessions, EarlyAnswers, EvictedAnswers int
+	// Sessions, Processes, Pending and Answers are what is kept now: IDs, processes, events that wait for their answer, and
+	// answers that can be revised.
+	Sessions, Processes, Pending, Answers int
 	// Bytes is the estimated size of what is kept now; PeakBytes its highest value.
 	Bytes, PeakBytes int
 }
@@ -93,8 +101,9 @@ type Machine struct {
 	lost           lostIDs
 }
 
-// New returns an empty Machine. answer is called once for each event that has an answer, in order of time within one
-// Advance; what it is given is its own until it returns, strings included.
+// New returns an empty Machine. answer is called for each event that has an answer, in order of time within one Advance,
+// and again for each that evidence has revised since, as Options.Last says; what it is given is its own until it returns,
+// strings included.
 func New(options Options, answer func(*Answer)) *Machine {
 	return &Machine{
 		options: options.withDefaults(), answer: answer,
@@ -174,7 +183,7 @@ func (m *Machine) settleOldest(early bool) {
 func (m *Machine) settle(a *Answer, p *process, early bool) {
 	m.judge(a, p)
 	if early && a.Verdict == VerdictCorroborated {
-		a.Verdict, a.Reason, a.Session, a.Claimed = VerdictHint, ReasonEarly, nil, a.Session
+		a.Verdict, a.Reason, a.Session, a.Claims = VerdictHint, ReasonEarly, nil, []*Session{a.Session}
 	}
 	if early {
 		m.stats.EarlyAnswers++

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,8 @@ type Audit struct {
 	At time.Time
 	// RequestUID is the admission review's UID that the Security Profiles Operator wrote down.
 	RequestUID string
+	// ExecSession is the ID that a bridge's webhook gave the session and wrote down.
+	ExecSession string
 }
 
 // Session is one exec request: the stages of its audit event merged.
@@ -68,6 +71,8 @@ type Session struct {
 	// Started and Completed are zero when the stage was not seen.
 	Started   time.Time `json:"started,omitzero"`
 	Completed time.Time `json:"completed,omitzero"`
+	// ExecSession is the ID that a bridge's webhook gave it; empty for none.
+	ExecSession string `json:"execSession,omitempty"`
 
 	stage Stage
 }
@@ -90,6 +95,14 @@ func (s *Session) nameless() bool {
 // Refused reports whether the API server or the kubelet refused the request, so that no process came of it.
 func (s *Session) Refused() bool {
 	return s.Code >= 400
+}
+
+// compare orders requests by the time they were received, then by who made them.
+func (s *Session) compare(o *Session) int {
+	return cmp.Or(
+		s.Received.Compare(o.Received), cmp.Compare(s.User.Name, o.User.Name), cmp.Compare(s.Namespace, o.Namespace), cmp.Compare(s.Pod, o.Pod),
+		cmp.Compare(s.AuditID, o.AuditID),
+	)
 }
 
 // sameRequest tells the stages of one request from a reuse of its audit ID.
@@ -124,6 +137,7 @@ func (s *Session) fill(a *Audit) {
 		u := a.Impersonated.clone()
 		s.Impersonated = &u
 	}
+	s.ExecSession = strings.Clone(a.ExecSession)
 	s.SourceIPs, s.UserAgent, s.Command = cloneTexts(a.SourceIPs), strings.Clone(a.UserAgent), cloneTexts(a.Command)
 	s.Namespace, s.Pod, s.Container = strings.Clone(a.Namespace), strings.Clone(a.Pod), strings.Clone(a.Container)
 }

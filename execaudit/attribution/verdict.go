@@ -18,8 +18,9 @@ const (
 	VerdictHint
 	// VerdictConflicting: the evidence contradicts itself; somebody forged or reused an ID.
 	VerdictConflicting
-	// VerdictCorroborated: an unbroken chain of processes to a session's first process, whose pod, container and time
-	// agree with the one request of that audit ID.
+	// VerdictCorroborated: the kernel's audit session is one that a journal recorded, or an unbroken chain of processes,
+	// none of doubtful identity, leads to a journal's first process; and the session's pod, container and time agree with
+	// the one request of its ID.
 	VerdictCorroborated
 )
 
@@ -59,6 +60,8 @@ type Reason string
 
 // The reasons.
 const (
+	ReasonKernel        Reason = "the kernel's audit session is the session's"
+	ReasonKernelSpoofed Reason = "the kernel's audit session is the session's, though the process claims another ID"
 	ReasonChain         Reason = "unbroken chain to the session's first process"
 	ReasonNoID          Reason = "no audit ID, and no session above it"
 	ReasonSessionNoID   Reason = "the session started without an audit ID"
@@ -72,12 +75,15 @@ const (
 	ReasonInvented      Reason = "the process claims an ID, its session has none"
 	ReasonReused        Reason = "several requests have this ID"
 	ReasonManyRoots     Reason = "several sessions on the node carry this ID"
-	ReasonRefused       Reason = "the request with this ID was refused"
+	ReasonRefused       Reason = "the request with this ID was refused, or was never upgraded to a session"
 	ReasonPod           Reason = "the audit event is for another pod"
 	ReasonContainer     Reason = "the audit event is for another container"
 	ReasonTime          Reason = "the time does not fit the audit event's"
 	ReasonTwoClaims     Reason = "the process and its ancestors claim different IDs"
-	ReasonLeftContainer Reason = "the process is in another container than its session"
+	ReasonEdge          Reason = "the way up to a session leads out of the process's container"
+	ReasonWeak          Reason = "on the way up to a session, a process is not identified for certain"
+	ReasonLoginUID      Reason = "the login UID alone, which a process can set"
+	ReasonOtherSession  Reason = "the kernel's audit session is another than that of the process's tree"
 	ReasonNoNode        Reason = "nothing says on which node the process ran"
 	ReasonNoUser        Reason = "the audit event names no user"
 	ReasonRequestUID    Reason = "the audit ID and the request UID name different sessions"

@@ -272,7 +272,7 @@ func text(answers []attribution.Answer) []string {
 	var out []string
 	for _, a := range answers {
 		line := fmt.Sprintf("%s %s %s %s %q %s", a.Event.Time.Format(time.StampNano), a.Event.Node, a.Event.Command, a.Verdict, a.AuditID, a.Reason)
-		for _, s := range []*attribution.Session{a.Session, a.Claimed} {
+		for _, s := range append([]*attribution.Session{a.Session}, a.Claims...) {
 			if s != nil {
 				line += fmt.Sprintf(" %s %s %v %v", s.User.Name, s.Received, s.Started, s.Completed)
 			}

@@ -28,7 +28,7 @@ func TestTerminal(t *testing.T) {
 				a := sample(rapid.SampledFrom([]attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictHint}).Draw(t, "verdict"))
 				s := a.Session
 				if s == nil {
-					s = a.Claimed
+					s = a.Claims[0]
 				}
 				a.AuditID, s.AuditID, s.User.Name, s.Namespace, s.Pod = text, text, text, text, text
 				a.Event.Command, a.Event.Pod, a.Event.Node, a.Event.Process.ExecID = text, text, text, text

@@ -12,27 +12,27 @@ import (
 )
 
 // Line is one answer in JSON. User, Groups and Session are present for the verdict corroborated only; what was merely
-// claimed is under Claimed.
+// claimed is under Claims.
 type Line struct {
-	Time        time.Time            `json:"time"`
-	Verdict     attribution.Verdict  `json:"verdict"`
-	Reason      attribution.Reason   `json:"reason"`
-	User        string               `json:"user,omitempty"`
-	Groups      []string             `json:"groups,omitempty"`
-	AuditID     string               `json:"auditID,omitempty"`
-	Event       string               `json:"event"`
-	Agent       string               `json:"agent"`
-	Node        string               `json:"node,omitempty"`
-	Namespace   string               `json:"namespace,omitempty"`
-	Pod         string               `json:"pod,omitempty"`
-	Container   string               `json:"container,omitempty"`
-	ContainerID string               `json:"containerID,omitempty"`
-	Process     attribution.Process  `json:"process"`
-	Parent      *attribution.Process `json:"parent,omitempty"`
-	SessionID   uint32               `json:"sessionID,omitempty"` // the kernel's audit session of Process
-	Command     string               `json:"command,omitempty"`
-	Session     *attribution.Session `json:"session,omitempty"`
-	Claimed     *attribution.Session `json:"claimed,omitempty"`
+	Time        time.Time              `json:"time"`
+	Verdict     attribution.Verdict    `json:"verdict"`
+	Reason      attribution.Reason     `json:"reason"`
+	User        string                 `json:"user,omitempty"`
+	Groups      []string               `json:"groups,omitempty"`
+	AuditID     string                 `json:"auditID,omitempty"`
+	Event       string                 `json:"event"`
+	Agent       string                 `json:"agent"`
+	Node        string                 `json:"node,omitempty"`
+	Namespace   string                 `json:"namespace,omitempty"`
+	Pod         string                 `json:"pod,omitempty"`
+	Container   string                 `json:"container,omitempty"`
+	ContainerID string                 `json:"containerID,omitempty"`
+	Process     attribution.Process    `json:"process"`
+	Parent      *attribution.Process   `json:"parent,omitempty"`
+	SessionID   uint32                 `json:"sessionID,omitempty"` // the kernel's audit session of Process
+	Command     string                 `json:"command,omitempty"`
+	Session     *attribution.Session   `json:"session,omitempty"`
+	Claims      []*attribution.Session `json:"claims,omitempty"`
 }
 
 // LineOf returns the answer in the shape of its JSON. User is whom the request was carried out as: the impersonated
@@ -42,7 +42,7 @@ func LineOf(a *attribution.Answer) Line {
 	l := Line{
 		Time: e.Time, Verdict: a.Verdict, Reason: a.Reason, AuditID: a.AuditID, Event: e.Kind.String(), Agent: e.Agent, Node: e.Node,
 		Namespace: e.Namespace, Pod: e.Pod, Container: e.Container, ContainerID: e.ContainerID,
-		Process: e.Process, SessionID: e.SessionID, Command: e.Command, Session: a.Session, Claimed: a.Claimed,
+		Process: e.Process, SessionID: e.SessionID, Command: e.Command, Session: a.Session, Claims: a.Claims,
 	}
 	if e.Parent != (attribution.Process{}) {
 		l.Parent = &e.Parent

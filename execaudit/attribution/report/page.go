@@ -90,8 +90,8 @@ func (p *Page) session(a *attribution.Answer, l *Line) int {
 	s := &p.data.Sessions[i]
 	if who := a.Session; who != nil {
 		*s = lane(who, name(who), true)
-	} else if who := a.Claimed; who != nil && !s.Fact && who.AuditID == a.AuditID {
-		*s = lane(who, named(a), false)
+	} else if len(a.Claims) > 0 && !s.Fact && a.Claims[0].AuditID == a.AuditID {
+		*s = lane(a.Claims[0], named(a), false)
 	}
 	return i
 }

@@ -29,11 +29,11 @@ func pageOf(t *testing.T, sessions int) string {
 		who := a.Session
 		if i/sessions%100 == 99 {
 			a = sample(attribution.VerdictConflicting)
-			who = a.Claimed
+			who = a.Claims[0]
 		}
 		a.AuditID = fmt.Sprintf("id-%d", i%sessions)
 		who.AuditID, who.User.Name = a.AuditID, fmt.Sprintf("user-%d", i%sessions%10)
-		if a.Claimed != nil {
+		if a.Claims != nil {
 			a.Reason, who.AuditID, who.User.Name = attribution.ReasonSpoofed, "id-victim", "victim"
 		}
 		a.Event.Time, a.Event.Process.ExecID = at.Add(time.Duration(i)*time.Millisecond), fmt.Sprintf("e-%d", i)

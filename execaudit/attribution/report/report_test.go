@@ -22,7 +22,7 @@ func sample(v attribution.Verdict) *attribution.Answer {
 	if v == attribution.VerdictCorroborated {
 		a.Session = s
 	} else {
-		a.Claimed = s
+		a.Claims = []*attribution.Session{s}
 	}
 	return a
 }

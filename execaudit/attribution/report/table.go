@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
@@ -61,8 +62,12 @@ func named(a *attribution.Answer) string {
 	switch {
 	case a.Session != nil:
 		return name(a.Session)
-	case a.Claimed != nil:
-		return "(" + name(a.Claimed) + "?)"
+	case len(a.Claims) > 0:
+		names := make([]string, len(a.Claims))
+		for i, s := range a.Claims {
+			names[i] = name(s)
+		}
+		return "(" + strings.Join(names, ", ") + "?)"
 	}
 	return "-"
 }
@@ -70,11 +75,11 @@ func named(a *attribution.Answer) string {
 // place returns where the process ran: "shop/web-0", "(shop/web-0?)" where only the claimed session says so, "-"
 // where it is unknown.
 func place(a *attribution.Answer, l *Line) string {
-	switch s := a.Claimed; {
-	case l.Namespace+l.Pod != "":
+	if l.Namespace+l.Pod != "" {
 		return l.Namespace + "/" + l.Pod
-	case s != nil && s.Namespace+s.Pod != "":
-		return "(" + s.Namespace + "/" + s.Pod + "?)"
+	}
+	if len(a.Claims) == 1 && a.Claims[0].Namespace+a.Claims[0].Pod != "" {
+		return "(" + a.Claims[0].Namespace + "/" + a.Claims[0].Pod + "?)"
 	}
 	return "-"
 }
