@@ -13,11 +13,16 @@ import (
 // spoAnnotation is the audit annotation in which the Security Profiles Operator leaves its join key.
 const spoAnnotation = "execmetadata.spo.io/SPO_EXEC_REQUEST_UID"
 
+// bridgeAnnotation is the audit annotation in which a bridge leaves its session's ID (execaudit/bridge, AuditSession):
+// the API server writes the webhook's name, exec.lanyard.dev, and a slash before the key that the webhook answers.
+const bridgeAnnotation = "exec.lanyard.dev/session"
+
 var execText = []byte(`"exec"`)
 
 // Decode appends the exec requests of one line, an Event or an EventList, to out.Audits. An Event in the envelope of a
 // log shipper is not one. An exec request needs auditID and requestReceivedTimestamp, and a name where somebody is
-// impersonated.
+// impersonated. One whose bridge's annotation is not a session ID cannot be used, as it cannot by the bridge's own reader:
+// what the bridge did not write says nothing about who made the request.
 //
 // Source: audit.k8s.io/v1; v1beta1 has the same fields. Unknown fields are skipped.
 func Decode(line []byte, out *attribution.Batch) error {
@@ -131,6 +136,7 @@ type event struct {
 	audit                 attribution.Audit
 	uri                   []byte
 	resource, subresource []byte
+	strange               bool // it has a bridge's annotation that no bridge wrote
 }
 
 func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
@@ -267,12 +273,24 @@ func (e *event) annotations(c *scan.Cursor, b *intake.Batch) {
 		return
 	}
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		if string(key) == spoAnnotation {
-			e.audit.RequestUID = b.Text(c.Raw())
-			continue
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = scan.AppendUnescaped(nil, key)
 		}
-		c.Skip()
+		switch string(key) {
+		case spoAnnotation:
+			e.audit.RequestUID = b.Text(c.Raw())
+		case bridgeAnnotation:
+			e.bridged(b.Text(c.Raw()))
+		default:
+			c.Skip()
+		}
 	}
+}
+
+// bridged takes the value of a bridge's annotation; it is strange when it is not a session ID, or the second one.
+func (e *event) bridged(session string) {
+	e.strange = e.strange || e.audit.ExecSession != "" || !texts.SessionID(session)
+	e.audit.ExecSession = session
 }
 
 // keep appends the event when it is an exec request. It reports false for one that cannot be used.
@@ -283,7 +301,7 @@ func (e *event) keep(b *intake.Batch) bool {
 	if string(e.resource) != "pods" || string(e.subresource) != "exec" {
 		return true
 	}
-	if e.audit.Received.IsZero() || e.audit.Impersonated != nil && e.audit.Impersonated.Name == "" {
+	if e.strange || e.audit.Received.IsZero() || e.audit.Impersonated != nil && e.audit.Impersonated.Name == "" {
 		return false
 	}
 	if e.audit.At.IsZero() {

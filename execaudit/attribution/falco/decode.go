@@ -2,11 +2,12 @@
 //
 // A rule has to name the fields that are read here: proc.pid with proc.pid.ts and proc.ppid with proc.ppid.ts for
 // process trees, container.id, k8s.ns.name and k8s.pod.name for the place, and proc.env[KUBERNETES_EXEC_AUDIT_ID], or
-// proc.aenv[...] for an ancestor's, for the ID. proc.env as a whole is not read: it is joined by spaces, which values
+// proc.aenv[...] for an ancestor's, for the ID, likewise with LANYARD_EXEC_SESSION for a bridge's, and user.loginuid. proc.env as a whole is not read: it is joined by spaces, which values
 // may contain too.
 package falco
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"time"
@@ -20,6 +21,9 @@ import (
 const (
 	ownID      = "proc.env[" + texts.AuditIDName + "]"
 	ancestorID = "proc.aenv[" + texts.AuditIDName + "]"
+
+	ownSession      = "proc.env[" + texts.ExecSessionName + "]"
+	ancestorSession = "proc.aenv[" + texts.ExecSessionName + "]"
 )
 
 // Decode appends the alert of one line to out.Events, when it is about a process. Its kind is KindExec for evt.type
@@ -57,7 +61,7 @@ func Decode(line []byte, out *attribution.Batch) error {
 type alert struct {
 	attribution.Event
 	eventTime, started, parentStarted int64
-	own, ancestor                     string
+	own, ancestor                     texts.Claims
 }
 
 func (a *alert) fields(c *scan.Cursor, b *intake.Batch) {
@@ -96,9 +100,15 @@ func (a *alert) field(c *scan.Cursor, b *intake.Batch, key []byte) {
 	case "proc.cmdline":
 		a.Command = b.Command(c.Raw())
 	case ownID:
-		a.own = present(b.Text(c.Raw()))
+		a.own.AuditID = present(b.Text(c.Raw()))
 	case ancestorID:
-		a.ancestor = present(b.Text(c.Raw()))
+		a.ancestor.AuditID = present(b.Text(c.Raw()))
+	case ownSession:
+		a.own.ExecSession = present(b.Text(c.Raw()))
+	case ancestorSession:
+		a.ancestor.ExecSession = present(b.Text(c.Raw()))
+	case "user.loginuid":
+		a.LoginUID = loginUID(c)
 	default:
 		c.Skip()
 	}
@@ -123,6 +133,15 @@ func pid(c *scan.Cursor) int {
 	return int(n)
 }
 
+// loginUID returns 0, too, for a number that no user can have.
+func loginUID(c *scan.Cursor) uint32 {
+	n := number(c)
+	if n > math.MaxUint32 {
+		return 0
+	}
+	return texts.IfSet(uint32(n))
+}
+
 // present returns "" for Falco's word for nothing.
 func present(text string) string {
 	if text == "<NA>" {
@@ -145,10 +164,8 @@ func (a *alert) keep(b *intake.Batch) error {
 	if a.Time.IsZero() && a.eventTime > 0 {
 		a.Time = time.Unix(0, a.eventTime).UTC()
 	}
-	a.AuditID = a.own
-	if a.AuditID == "" {
-		a.AuditID = a.ancestor
-	}
+	a.AuditID = cmp.Or(a.own.AuditID, a.ancestor.AuditID)
+	a.ExecSession = cmp.Or(a.own.ExecSession, a.ancestor.ExecSession)
 	identify(&a.Process, a.started)
 	identify(&a.Parent, a.parentStarted)
 	return b.AddEvent(&a.Event)

@@ -32,9 +32,10 @@ func Decode(line []byte, b *attribution.Batch) error {
 	}
 	b.Records = append(b.Records, attribution.Record{
 		Phase: phase(r.Kind), Time: r.Time.UTC(), Node: r.Node, ContainerID: r.ContainerID, ExecID: r.ExecID, AuditID: r.AuditID,
-		Namespace: r.Namespace, Pod: r.Pod, Container: r.Container,
+		ExecSession: r.ExecSession,
+		Namespace:   r.Namespace, Pod: r.Pod, Container: r.Container,
 		Process:   attribution.Process{PID: r.PID, StartTicks: r.StartTicks, BootID: r.BootID},
-		SessionID: r.SessionID, Lost: r.Kind == journal.KindEnd && r.ExitCode == nil, Command: bounded(r.Argv),
+		SessionID: r.SessionID, LoginUID: r.LoginUID, Lost: r.Kind == journal.KindEnd && r.ExitCode == nil, Command: bounded(r.Argv),
 	})
 	return nil
 }

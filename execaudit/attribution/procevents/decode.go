@@ -16,18 +16,19 @@
 //   - parentOutside: at the fork, the parent's cgroup was not in the container
 //   - firstImage: the writer saw the fork, and no exec since
 //   - auditID: KUBERNETES_EXEC_AUDIT_ID in /proc/PID/environ, read right after the exec
-//   - bootID: /proc/sys/kernel/random/boot_id; in all processes or in none, and as the exec journal has it
-//   - sessionID: /proc/PID/sessionid of the process, the kernel's audit session; 4294967295, its word for none, is
-//     the same as absence
+//   - execSession: LANYARD_EXEC_SESSION there, which a bridge sets
+//   - bootID: /proc/sys/kernel/random/boot_id; in all processes or in none, and as the exec journal has it. Without it a
+//     process cannot be told from one of another boot with its number and start: what rests on it is a hint at best, and
+//     the sessionID marks nothing
+//   - sessionID, loginUID: /proc/PID/sessionid and /proc/PID/loginuid of the process, the kernel's audit session and
+//     what was set with it; 4294967295, the kernel's word for none, is the same as absence
 //   - argv: the command line
 //
-// parentOutside and firstImage make a session's first process where no exec journal does; a writer sets them only
-// when it saw it.
+// parentOutside and firstImage are no evidence of a session: a process of the container can make one with clone(2) and
+// CLONE_PARENT. A writer sets them only when it saw it.
 package procevents
 
 import (
-	"math"
-
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/scan"
@@ -87,11 +88,13 @@ func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	case "firstImage":
 		e.FirstImage = c.True()
 	case "sessionID":
-		if e.SessionID = c.Uint32(); e.SessionID == math.MaxUint32 {
-			e.SessionID = 0
-		}
+		e.SessionID = texts.IfSet(c.Uint32())
+	case "loginUID":
+		e.LoginUID = texts.IfSet(c.Uint32())
 	case "auditID":
 		e.AuditID = b.Text(c.Raw())
+	case "execSession":
+		e.ExecSession = b.Text(c.Raw())
 	case "argv":
 		e.Command = b.Words(c.Texts())
 	default:

@@ -1,8 +1,8 @@
 // Package tetragon reads process events from Tetragon's JSON export.
 //
 // Tetragon 1.7.0 and later report the environment when run with --enable-process-environment-variables (see also
-// --filter-environment-variables KUBERNETES_EXEC_AUDIT_ID); older ones give process trees without IDs, which an exec
-// journal can still attribute.
+// --filter-environment-variables KUBERNETES_EXEC_AUDIT_ID,LANYARD_EXEC_SESSION); older ones give process trees without
+// IDs, which an exec journal can still attribute.
 package tetragon
 
 import (
@@ -17,8 +17,8 @@ import (
 // Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other
 // process_ event.
 //
-// A process is identified by its exec_id, which is new with every image. It counts as a session's first process when it
-// was cloned for its image (flag "clone") and its parent has no container.
+// A process is identified by its exec_id, which is new with every image and no hash. It counts as a session's first process when it
+// was cloned for its image (flag "clone") and its parent has no container. Its auid is the login UID.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	c := scan.New(line)
@@ -113,6 +113,8 @@ func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 			e.ContainerID = longer(e.ContainerID, b.Name(c.Raw()))
 		case "pod":
 			pod(c, b, e)
+		case "auid":
+			e.LoginUID = texts.IfSet(c.Uint32())
 		case "environment_variables":
 			environment(c, b, e)
 		default:
@@ -199,6 +201,7 @@ func environment(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	if !c.Array() {
 		return
 	}
+	claims := texts.Claims{AuditID: e.AuditID, ExecSession: e.ExecSession}
 	for c.Element() {
 		if !c.Object() {
 			continue
@@ -214,10 +217,9 @@ func environment(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 				c.Skip()
 			}
 		}
-		if string(name) == texts.AuditIDName && e.AuditID == "" {
-			e.AuditID = b.Text(value)
-		}
+		claims.Take(&b.Store, name, value)
 	}
+	e.AuditID, e.ExecSession = claims.AuditID, claims.ExecSession
 }
 
 // parent reads the parent as the event shows it: it may have no event of its own.

@@ -5,7 +5,6 @@
 package tracee
 
 import (
-	"bytes"
 	"strconv"
 	"time"
 
@@ -18,9 +17,11 @@ import (
 // Decode appends the event of one line to out.Events. Its kind is KindExec for execve, execveat and
 // sched_process_exec, KindExit for sched_process_exit, else KindActivity.
 //
-// A process is identified by processEntityId, which newer versions have. Tracee shows who is the parent now, which
-// after an orphan's adoption is not who made it; so it never makes a session's first process, which takes an exec
-// journal.
+// A process is identified by its PID with processEntityId, which newer versions have: Tracee's hash, of 32 bits, of the
+// PID and the time of the start. That is not certain: beside collisions, Tracee rounds the time, to a tenth of a second
+// in its newest version, and a PID can be used again within it. threadStartTime is finer, but that of the thread that
+// the event is about, and no event has the parent's. So what rests on Tracee's trees is a hint at best. Tracee shows who
+// is the parent now, which after an orphan's adoption is not who made it.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	c := scan.New(line)
@@ -42,13 +43,16 @@ func Decode(line []byte, out *attribution.Batch) error {
 		return attribution.ErrMalformed
 	}
 	e.Time = time.Unix(0, e.at).UTC()
+	identify(&e.Process, e.id)
+	identify(&e.Parent, e.above)
 	return b.AddEvent(&e.Event)
 }
 
 type event struct {
 	attribution.Event
-	at    int64
-	named bool
+	at        int64
+	id, above int64
+	named     bool
 }
 
 func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
@@ -60,9 +64,9 @@ func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	case "hostParentProcessId":
 		e.Parent.PID = c.PID()
 	case "processEntityId":
-		e.Process.ExecID = entity(c.Int())
+		e.id = c.Int()
 	case "parentEntityId":
-		e.Parent.ExecID = entity(c.Int())
+		e.above = c.Int()
 	case "containerId":
 		e.setContainer(b, c.Raw())
 	case "container":
@@ -83,11 +87,14 @@ func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	}
 }
 
-func entity(id int64) string {
-	if id == 0 {
-		return ""
+// entityBits is the width of Tracee's entity IDs.
+const entityBits = 32
+
+// identify makes an ID of the PID and the entity ID, where both are known.
+func identify(p *attribution.Process, entity int64) {
+	if p.PID > 0 && entity != 0 {
+		p.ExecID, p.ExecIDBits = "tracee:"+strconv.Itoa(p.PID)+":"+strconv.FormatInt(entity, 36), entityBits
 	}
-	return "tracee:" + strconv.FormatInt(id, 36)
 }
 
 func kind(name []byte) attribution.Kind {
@@ -171,9 +178,9 @@ func (e *event) environment(c *scan.Cursor, b *intake.Batch) {
 	if !c.Array() {
 		return
 	}
+	claims := texts.Claims{AuditID: e.AuditID, ExecSession: e.ExecSession}
 	for c.Element() {
-		if value, ok := bytes.CutPrefix(c.Raw(), []byte(texts.AuditIDName+"=")); ok && e.AuditID == "" {
-			e.AuditID = b.Text(value)
-		}
+		claims.TakeEntry(&b.Store, c.Raw())
 	}
+	e.AuditID, e.ExecSession = claims.AuditID, claims.ExecSession
 }

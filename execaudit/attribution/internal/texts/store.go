@@ -11,6 +11,8 @@ import (
 const (
 	// AuditIDName is the environment variable that carries the audit ID (KEP-6035, Proposal).
 	AuditIDName = "KUBERNETES_EXEC_AUDIT_ID"
+	// ExecSessionName is the environment variable that carries a bridge's session ID (execaudit/bridge, SessionName).
+	ExecSessionName = "LANYARD_EXEC_SESSION"
 	// ContainerIDBytes is how much of a container ID is compared; agents cut them, none shorter than this.
 	ContainerIDBytes = 12
 	// MaxCommandBytes is how much of a command line is kept.
