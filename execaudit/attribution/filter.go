@@ -17,15 +17,15 @@ type Filter struct {
 	Command string
 }
 
-// Match reports whether a passes.
+// Match reports whether a passes: as what it is, or as what it claims to be.
 func (f *Filter) Match(a *Answer) bool {
-	if a.Session != nil {
-		return f.match(a, a.Session)
-	}
 	for _, s := range a.Claims {
 		if f.match(a, s) {
 			return true
 		}
+	}
+	if a.Session != nil {
+		return f.match(a, a.Session)
 	}
 	return len(a.Claims) == 0 && f.match(a, &Session{})
 }

@@ -12,14 +12,17 @@ import (
 )
 
 // Line is one answer in JSON. User, Groups and Session are present for the verdict corroborated only; what was merely
-// claimed is under Claims.
+// claimed is under Claims. Of several lines with one Key the one of the highest Revision counts.
 type Line struct {
+	Key         attribution.Key        `json:"key"`
+	Revision    int                    `json:"revision"`
 	Time        time.Time              `json:"time"`
 	Verdict     attribution.Verdict    `json:"verdict"`
 	Reason      attribution.Reason     `json:"reason"`
 	User        string                 `json:"user,omitempty"`
 	Groups      []string               `json:"groups,omitempty"`
 	AuditID     string                 `json:"auditID,omitempty"`
+	ExecSession string                 `json:"execSession,omitempty"` // a bridge's ID of the session
 	Event       string                 `json:"event"`
 	Agent       string                 `json:"agent"`
 	Node        string                 `json:"node,omitempty"`
@@ -40,8 +43,8 @@ type Line struct {
 func LineOf(a *attribution.Answer) Line {
 	e := &a.Event
 	l := Line{
-		Time: e.Time, Verdict: a.Verdict, Reason: a.Reason, AuditID: a.AuditID, Event: e.Kind.String(), Agent: e.Agent, Node: e.Node,
-		Namespace: e.Namespace, Pod: e.Pod, Container: e.Container, ContainerID: e.ContainerID,
+		Key: a.Key, Revision: a.Revision, Time: e.Time, Verdict: a.Verdict, Reason: a.Reason, AuditID: a.AuditID, ExecSession: a.ExecSession,
+		Event: e.Kind.String(), Agent: e.Agent, Node: e.Node, Namespace: e.Namespace, Pod: e.Pod, Container: e.Container, ContainerID: e.ContainerID,
 		Process: e.Process, SessionID: e.SessionID, Command: e.Command, Session: a.Session, Claims: a.Claims,
 	}
 	if e.Parent != (attribution.Process{}) {

@@ -47,19 +47,21 @@ type pageSession struct {
 }
 
 type pageEvent struct {
-	At      int64  `json:"at"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Who     string `json:"who"`
-	Session int    `json:"session"`
-	Kind    string `json:"kind"`
-	PID     int    `json:"pid"`
-	Process string `json:"process"`
-	Parent  string `json:"parent"`
-	Command string `json:"command"`
+	At       int64  `json:"at"`
+	Verdict  string `json:"verdict"`
+	Reason   string `json:"reason"`
+	Who      string `json:"who"`
+	Borrowed string `json:"borrowed"` // of a fact: who is claimed nonetheless, "" for nobody
+	Session  int    `json:"session"`
+	Kind     string `json:"kind"`
+	PID      int    `json:"pid"`
+	Process  string `json:"process"`
+	Parent   string `json:"parent"`
+	Command  string `json:"command"`
 }
 
-// NewPage returns a page that Close writes to w.
+// NewPage returns a page that Close writes to w. It is for final answers, those of a machine with
+// attribution.Options.Last: a correction would stand beside what it replaces.
 func NewPage(w io.Writer) *Page {
 	return &Page{w: w, sessions: map[string]int{}, data: pageData{Sessions: []pageSession{}, Events: []pageEvent{}}}
 }
@@ -71,8 +73,12 @@ func (p *Page) Add(a *attribution.Answer) error {
 		return nil
 	}
 	l := LineOf(a)
+	borrowed := ""
+	if a.Session != nil && len(a.Claims) > 0 {
+		borrowed = visible(claimed(a))
+	}
 	p.data.Events = append(p.data.Events, pageEvent{
-		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: visible(named(a)), Session: p.session(a, &l),
+		At: l.Time.UnixMilli(), Verdict: a.Verdict.String(), Reason: string(a.Reason), Who: visible(named(a)), Borrowed: borrowed, Session: p.session(a, &l),
 		Kind: l.Event, PID: l.Process.PID, Process: processText(l.Node, a.Event.Process), Parent: processText(l.Node, a.Event.Parent),
 		Command: visible(l.Command),
 	})

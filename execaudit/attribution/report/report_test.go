@@ -14,9 +14,11 @@ import (
 
 var at = time.Date(2026, 11, 21, 4, 10, 0, 250e6, time.UTC)
 
+var key = attribution.Key{0x3f, 0x2a, 0x9c, 0x01, 0xff}
+
 func sample(v attribution.Verdict) *attribution.Answer {
 	s := &attribution.Session{AuditID: "id-a", User: attribution.User{Name: "alice", Groups: []string{"dev"}}, Namespace: "shop", Pod: "web-0", Received: at}
-	a := &attribution.Answer{Verdict: v, Reason: attribution.ReasonChain, AuditID: "id-a", Event: attribution.Event{
+	a := &attribution.Answer{Key: key, Revision: 1, Verdict: v, Reason: attribution.ReasonChain, AuditID: "id-a", Event: attribution.Event{
 		Time: at, Kind: attribution.KindExec, Agent: "tetragon", Node: "n1", Process: attribution.Process{PID: 4711, ExecID: "e"}, Command: "sh -c </script>\x1b[2J",
 	}}
 	if v == attribution.VerdictCorroborated {
@@ -42,6 +44,26 @@ func TestTable(t *testing.T) {
 		}
 		if strings.Contains(out.String(), "\x1b") {
 			t.Error("a command line can write on the terminal")
+		}
+	})
+}
+
+// spoofed returns a fact of mallory's whose process claims alice's ID.
+func spoofed() *attribution.Answer {
+	a := sample(attribution.VerdictHint)
+	a.Verdict, a.Reason, a.AuditID = attribution.VerdictCorroborated, attribution.ReasonKernelSpoofed, "id-m"
+	a.Session = &attribution.Session{AuditID: "id-m", User: attribution.User{Name: "mallory"}, Namespace: "shop", Pod: "web-0", Received: at}
+	return a
+}
+
+func TestBorrowed(t *testing.T) {
+	t.Run("ATT-9 ATT-13 a fact whose process claims another's ID says so, and whose", func(t *testing.T) {
+		var out bytes.Buffer
+		if err := report.NewTable(&out).Add(spoofed()); err != nil {
+			t.Fatal(err)
+		}
+		if row := strings.Split(out.String(), "\n")[1]; !strings.Contains(row, "  corroborated  mallory ") || !strings.HasSuffix(row, "  # "+string(attribution.ReasonKernelSpoofed)+": (alice?)") {
+			t.Errorf("row %s", row)
 		}
 	})
 }
@@ -105,8 +127,8 @@ func TestPage(t *testing.T) {
 	t.Run("ATT-9 one page that loads nothing and whose data no log can leave", func(t *testing.T) {
 		var out bytes.Buffer
 		p := report.NewPage(&out)
-		for _, v := range []attribution.Verdict{attribution.VerdictCorroborated, attribution.VerdictConflicting} {
-			if err := p.Add(sample(v)); err != nil {
+		for _, a := range []*attribution.Answer{sample(attribution.VerdictCorroborated), sample(attribution.VerdictConflicting), spoofed()} {
+			if err := p.Add(a); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,12 +148,13 @@ func TestPage(t *testing.T) {
 		data, _, _ := strings.Cut(rest, "</script>")
 		var content struct {
 			Sessions []struct{ User string }
-			Events   []struct{ Verdict, Who string }
+			Events   []struct{ Verdict, Who, Borrowed string }
 		}
 		if err := json.Unmarshal([]byte(data), &content); err != nil {
 			t.Fatal(err)
 		}
-		if len(content.Sessions) != 1 || content.Sessions[0].User != "alice" || content.Events[1].Verdict != "conflicting" || content.Events[1].Who != "(alice?)" {
+		if len(content.Sessions) != 2 || content.Sessions[0].User != "alice" || content.Events[1].Verdict != "conflicting" || content.Events[1].Who != "(alice?)" ||
+			content.Events[2].Who != "mallory" || content.Events[2].Borrowed != "(alice?)" || content.Events[0].Borrowed != "" {
 			t.Errorf("content %+v", content)
 		}
 	})
