@@ -30,18 +30,24 @@ func scale(tb testing.TB) float64 {
 	return n
 }
 
-// input is a pair of generated files.
+// input is a set of generated files. bytes is what the first two have: the journal is for us alone, the others join by
+// the ID that every event has.
 type input struct {
-	audit, events string
-	bytes         int64
-	logs          peers.Logs
+	audit, events, journal string
+	bytes                  int64
+	logs                   peers.Logs
+}
+
+func inputIn(dir string) input {
+	return input{audit: filepath.Join(dir, "audit.log"), events: filepath.Join(dir, "events.json"), journal: filepath.Join(dir, "journal.log")}
 }
 
 func generate(tb testing.TB, l peers.Logs) input {
 	tb.Helper()
-	dir := tb.TempDir()
-	in := input{audit: filepath.Join(dir, "audit.log"), events: filepath.Join(dir, "events.json"), logs: l}
+	in := inputIn(tb.TempDir())
+	in.logs = l
 	in.bytes = write(tb, in.audit, l.WriteAudit) + write(tb, in.events, l.WriteEvents)
+	write(tb, in.journal, l.WriteJournal)
 	return in
 }
 
@@ -87,8 +93,9 @@ func ours(tb testing.TB, in input) int {
 			named++
 		}
 	})
-	sources := []*lines.Source{
-		{Files: []lines.Opener{lines.File(in.audit, nil)}}, {Files: []lines.Opener{lines.File(in.events, nil)}},
+	var sources []*lines.Source
+	for _, path := range []string{in.audit, in.events, in.journal} {
+		sources = append(sources, &lines.Source{Files: []lines.Opener{lines.File(path, nil)}})
 	}
 	if err := join.Files(context.Background(), m, sources, join.Trouble{Fault: func(f *lines.Fault) { tb.Error(f) }}); err != nil {
 		tb.Error(err)
@@ -107,7 +114,7 @@ func count(tb testing.TB, in input) int {
 // TestMemory runs our join in a process of its own and looks at its peak.
 func TestMemory(t *testing.T) {
 	if path := os.Getenv("LANYARD_JOIN_DIR"); path != "" {
-		ours(t, input{audit: filepath.Join(path, "audit.log"), events: filepath.Join(path, "events.json")})
+		ours(t, inputIn(path))
 		return
 	}
 	in := generate(t, peers.Full.Times(scale(t)))

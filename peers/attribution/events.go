@@ -11,32 +11,37 @@ import (
 // exec and an exit, a session's shell when the session ends.
 func (l Logs) WriteEvents(w io.Writer) error {
 	g, out := l.generator(2), bufio.NewWriterSize(w, 1<<20)
+	g.run(func(p process, at time.Time, kind string) { g.event(out, p, at, kind) })
+	return out.Flush()
+}
+
+// run calls f with each event in the order of time.
+func (g *generator) run(f func(p process, at time.Time, kind string)) {
 	begun := 0
 	var exits, shells []exit
-	for i := 0; i < l.Events; i++ {
+	for i := 0; i < g.Events; i++ {
 		at := dawn.Add(50*time.Millisecond + eventGap*time.Duration(i))
 		switch {
-		case begun < l.sessions() && !dawn.Add(20*time.Millisecond+step*time.Duration(begun)).After(at):
+		case begun < g.sessions() && !dawn.Add(20*time.Millisecond+step*time.Duration(begun)).After(at):
 			shell := process{number: i, session: begun, pod: pod(begun), parent: -1}
-			g.event(out, shell, at, "process_exec")
-			shells = append(shells, exit{shell, i + l.sessionEvents()})
+			f(shell, at, "process_exec")
+			shells = append(shells, exit{shell, i + g.sessionEvents()})
 			g.roots = append(g.roots, i)
 			begun++
 			continue
 		case len(shells) > 0 && shells[0].due <= i:
-			g.event(out, shells[0].process, at, "process_exit")
+			f(shells[0].process, at, "process_exit")
 			shells = shells[1:]
 			continue
 		case len(exits) > 0 && exits[0].due <= i:
-			g.event(out, exits[0].process, at, "process_exit")
+			f(exits[0].process, at, "process_exit")
 			exits = exits[1:]
 			continue
 		}
 		p := g.choose(i, begun)
-		g.event(out, p, at, "process_exec")
+		f(p, at, "process_exec")
 		exits = append(exits, exit{p, i + 40})
 	}
-	return out.Flush()
 }
 
 // sessionEvents is how many events are written while a session lasts.
@@ -51,6 +56,9 @@ type exit struct {
 type process struct {
 	number, session, pod, parent int
 }
+
+// pid returns a number that another process has again 108 seconds later; sessions are shorter.
+func (p process) pid() int { return 1000 + p.number%30000 }
 
 // choose makes a child of an open session's shell, or a process of some container.
 func (g *generator) choose(i, begun int) process {
@@ -68,7 +76,7 @@ func execID(node string, n int) string {
 func (g *generator) event(w io.Writer, p process, at time.Time, kind string) {
 	n := node(p.pod)
 	fmt.Fprintf(w, `{"%s":{"process":{"exec_id":"%s","pid":%d,"uid":0,"cwd":"/srv/app","binary":"/usr/bin/bash","arguments":"-c \"id; cat /etc/hosts %d\"","flags":"execve clone","start_time":"%s","auid":4294967295,"pod":{"namespace":"shop-%02d","name":"web-%04d","container":{"id":"containerd://%s","name":"app","image":{"name":"registry.example/shop/web:v1.4.2"}}},"docker":"%s","parent_exec_id":"%s","tid":%d,"in_init_tree":false`,
-		kind, execID(n, p.number), 1000+p.number%30000, p.number, stamp(at), p.pod%40, p.pod, container(p.pod), container(p.pod)[:15], g.parentID(n, p), 1000+p.number%30000)
+		kind, execID(n, p.number), p.pid(), p.number, stamp(at), p.pod%40, p.pod, container(p.pod), container(p.pod)[:15], g.parentID(n, p), p.pid())
 	if p.session >= 0 {
 		fmt.Fprintf(w, `,"environment_variables":[{"Key":"KUBERNETES_EXEC_AUDIT_ID","Value":"%s"}]`, id(p.session))
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Logs says how large the two generated logs are. The zero fields take the shape of the published measurement: 500,000
-// audit lines of about 1.3 KB and 1,000,000 process events of about 0.96 KB.
+// Logs says how large the generated logs are: an audit log, process events and a journal. The zero fields take the shape of the published measurement: 500,000
+// audit lines of about 1.3 KB and 1,000,000 process events of about 0.96 KB; the journal has 25,000 lines.
 type Logs struct {
 	// Audit and Events are the numbers of lines.
 	Audit, Events int
@@ -30,7 +30,7 @@ func (l Logs) Times(n float64) Logs {
 
 var dawn = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
-// generator writes both logs from one plan: session i has ID i, begins at a time and ends some later.
+// generator writes all logs from one plan: session i has ID i, begins at a time and ends some later.
 type generator struct {
 	Logs
 	random *rand.Rand
@@ -55,6 +55,10 @@ const (
 func id(i int) string { return fmt.Sprintf("%08x-5d6e-4f70-8192-a3b4c5d6e7f8", i) }
 
 func pod(i int) int { return i * 7919 % 5000 }
+
+func namespace(pod int) string { return fmt.Sprintf("shop-%02d", pod%40) }
+
+func name(pod int) string { return fmt.Sprintf("web-%04d", pod) }
 
 func node(pod int) string { return fmt.Sprintf("node-%02d.cluster.example", pod%20) }
 

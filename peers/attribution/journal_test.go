@@ -17,8 +17,8 @@ import (
 func anyRecord() *rapid.Generator[writer.Record] {
 	return rapid.Custom(func(t *rapid.T) writer.Record {
 		text := func(label string) string { return rapid.StringN(1, 9, 64).Draw(t, label) }
-		s := writer.Session{Node: text("node"), ContainerID: text("container"), ExecID: text("exec"), AuditID: rapid.String().Draw(t, "audit"), Pod: text("pod")}
-		p := writer.Process{PID: rapid.IntRange(1, 1<<22).Draw(t, "pid"), StartTicks: rapid.Uint64Range(1, 1<<60).Draw(t, "ticks"), BootID: text("boot"), SessionID: rapid.Uint32Max(writer.SessionIDUnset-1).Draw(t, "session")}
+		s := writer.Session{Node: text("node"), ContainerID: text("container"), ExecID: text("exec"), AuditID: rapid.String().Draw(t, "audit"), ExecSession: rapid.String().Draw(t, "bridge"), Pod: text("pod")}
+		p := writer.Process{PID: rapid.IntRange(1, 1<<22).Draw(t, "pid"), StartTicks: rapid.Uint64Range(1, 1<<60).Draw(t, "ticks"), BootID: text("boot"), SessionID: rapid.Uint32Max(writer.SessionIDUnset-1).Draw(t, "session"), LoginUID: rapid.Uint32Max(writer.LoginUIDUnset-1).Draw(t, "login")}
 		at := time.Unix(0, rapid.Int64Range(0, 1<<62).Draw(t, "time")).UTC()
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
@@ -53,7 +53,8 @@ func TestJournalFormat(t *testing.T) {
 			}
 			got := b.Records[0]
 			if got.Phase != phases[want.Kind] || !got.Time.Equal(want.Time) || got.Node != want.Node || got.ContainerID != want.ContainerID || got.ExecID != want.ExecID ||
-				got.AuditID != want.AuditID || got.Pod != want.Pod || got.Process.PID != want.PID || got.Process.StartTicks != want.StartTicks || got.Process.BootID != want.BootID || got.SessionID != want.SessionID ||
+				got.AuditID != want.AuditID || got.ExecSession != want.ExecSession || got.Pod != want.Pod || got.Process.PID != want.PID || got.Process.StartTicks != want.StartTicks ||
+				got.Process.BootID != want.BootID || got.SessionID != want.SessionID || got.LoginUID != want.LoginUID ||
 				got.Lost != (want.Kind == writer.KindEnd && want.ExitCode == nil) || !slices.Equal(got.Command, want.Argv) {
 				t.Fatalf("read %+v of %s", got, line)
 			}
