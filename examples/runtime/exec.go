@@ -77,31 +77,38 @@ func (s *Server) execInContainer(ctx context.Context, packedID string, what call
 		return err
 	}
 	code, err := s.runSession(ctx, c, spec, client, entry)
-	entry.end(code, err)
 	if err == nil && code != 0 {
 		err = &utilexec.CodeExitError{Err: errors.New("process failed"), Code: code}
 	}
 	return err
 }
 
-// runSession starts the process and carries its streams until it has ended and its output is delivered.
-func (s *Server) runSession(ctx context.Context, c *container, spec specs.Process, client stdio, entry *journalEntry) (int, error) {
+// runSession starts the process and carries its streams until it has ended and its output is delivered. The journal has
+// the end before the output, for which a client may take its time, is through.
+func (s *Server) runSession(ctx context.Context, c *container, spec specs.Process, client stdio, entry *journalEntry) (code int, err error) {
 	streams, err := s.openStreams(spec.Terminal, client)
 	if err != nil {
+		entry.end(monitor.Exited{}, err)
 		return 0, err
 	}
 	defer streams.close()
-	p, err := c.start(spec, entry.name(), streams.console, streams.theirs)
+	exited, err := streams.runProcess(ctx, c, spec, client, entry)
+	entry.end(exited, err)
+	streams.finish(ctx)
+	return exited.Code, err
+}
+
+// runProcess starts the process, begins to carry its streams, and waits for its end.
+func (st *execStreams) runProcess(ctx context.Context, c *container, spec specs.Process, client stdio, entry *journalEntry) (exited monitor.Exited, err error) {
+	p, err := c.start(spec, entry.name(), st.console, st.theirs)
 	if err != nil {
-		return 0, err
+		return exited, err
 	}
 	entry.started(p.started)
-	if err := streams.run(ctx, client); err != nil {
-		return 0, errors.Join(err, p.conn.Close())
+	if err := st.run(ctx, client); err != nil {
+		return exited, errors.Join(err, p.conn.Close())
 	}
-	code, err := p.wait(ctx)
-	streams.finish(ctx)
-	return code, err
+	return p.wait(ctx)
 }
 
 // execStreams are the standard streams of one session.

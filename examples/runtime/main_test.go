@@ -63,6 +63,7 @@ func newConfig(t testing.TB) runtime.Config {
 // ours is our runtime in this process.
 type ours struct {
 	*runtimetest.Node
+	server *runtime.Server
 	config runtime.Config
 	stop   func()
 }
@@ -82,7 +83,7 @@ func serve(t testing.TB, c runtime.Config) *ours {
 	t.Cleanup(stop)
 	n := runtimetest.Dial(t, c.Socket)
 	awaitAnswer(t, n)
-	return &ours{n, c, stop}
+	return &ours{n, o.server, c, stop}
 }
 
 func awaitAnswer(t testing.TB, n *runtimetest.Node) {
@@ -94,7 +95,10 @@ func awaitAnswer(t testing.TB, n *runtimetest.Node) {
 }
 
 // running is a runtime that serves.
-type running struct{ end func() error }
+type running struct {
+	server *runtime.Server
+	end    func() error
+}
 
 func start(c runtime.Config) (running, error) {
 	s, err := runtime.New(c)
@@ -104,7 +108,7 @@ func start(c runtime.Config) (running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
-	return running{func() error {
+	return running{s, func() error {
 		cancel()
 		if err := <-served; err != nil {
 			return fmt.Errorf("Serve: %w", err)

@@ -93,11 +93,14 @@ func (e *journalEntry) started(p monitor.Started) {
 	}
 }
 
-// end records how the session ended; with an error, the exit code is not known.
-func (e *journalEntry) end(code int, err error) {
-	r := journal.End(e.session, e.process, code, time.Now())
+// end records how the process ended, and when; with an error neither is known, and the time is now.
+func (e *journalEntry) end(exited monitor.Exited, err error) {
+	if e == nil {
+		return
+	}
+	r := journal.End(e.session, e.process, exited.Code, exited.At)
 	if err != nil {
-		r = journal.Lost(e.session, e.process, err.Error(), r.Time)
+		r = journal.Lost(e.session, e.process, err.Error(), time.Now())
 	}
 	e.append(r)
 	e.server.inBackground(e.sync)

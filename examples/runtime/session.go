@@ -88,20 +88,20 @@ func (c *container) start(p specs.Process, session string, console *monitor.Cons
 	return &execProcess{conn, *reply.Started}, nil
 }
 
-// wait returns the exit code. When ctx ends first, the process is killed and the error is ctx's cause.
-func (p *execProcess) wait(ctx context.Context) (int, error) {
+// wait returns how the process ended. When ctx ends first, the process is killed and the error is ctx's cause.
+func (p *execProcess) wait(ctx context.Context) (exited monitor.Exited, err error) {
 	defer p.conn.Close()
 	// Its monitor kills it when the connection ends.
 	defer context.AfterFunc(ctx, func() { p.conn.Close() })()
 	var reply monitor.Reply
-	_, err := p.conn.Receive(&reply)
+	_, err = p.conn.Receive(&reply)
 	switch {
 	case reply.Exited != nil:
-		return reply.Exited.Code, nil
+		return *reply.Exited, nil
 	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
+		return exited, context.Cause(ctx)
 	}
-	return 0, fmt.Errorf("container monitor is gone: %w", err)
+	return exited, fmt.Errorf("container monitor is gone: %w", err)
 }
 
 // ask sends a request and returns the first answer.

@@ -34,7 +34,8 @@ type Record struct {
 	SessionID uint32
 	// LoginUID was set together with SessionID; 0 when none is recorded.
 	LoginUID uint32
-	// Lost says of an end that its time is not the process's, since the runtime was not there to see it.
+	// Lost says of an end that its time is not the process's, since nobody was there to see it in time: another process
+	// may have had its PID before.
 	Lost bool
 	// Command is the command line, in an intent; of one over 4 KiB, the words up to there.
 	Command []string

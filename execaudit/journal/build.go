@@ -39,7 +39,9 @@ func Start(session Session, process Process, at time.Time) Record {
 	return r
 }
 
-// End returns the record to append when the process has ended with an exit code.
+// End returns the record to append when the process has ended with an exit code. at is when that was seen, taken before
+// the process was reaped (waitid with WNOWAIT, the time, then wait): KindEnd says why. A writer that was too late for it
+// sets the record's Reason.
 func End(session Session, process Process, exitCode int, at time.Time) Record {
 	r := record(KindEnd, session, at)
 	r.Process = marked(process)
@@ -49,7 +51,7 @@ func End(session Session, process Process, exitCode int, at time.Time) Record {
 
 // Lost returns the end of a session whose exit code is not known: the process
 // could not be started (its Process is then zero), or the runtime restarted
-// while it ran. reason says which, in the runtime's words.
+// while it ran. reason says which, in the runtime's words. at is when that was found.
 func Lost(session Session, process Process, reason string, at time.Time) Record {
 	r := record(KindEnd, session, at)
 	r.Process = marked(process)

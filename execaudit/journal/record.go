@@ -19,7 +19,9 @@ const (
 	// KindStart: it was started; it has a PID and a start time.
 	KindStart Kind = "start"
 	// KindEnd: it ended, or never started, or was lost sight of. That is the session's first process: those that it
-	// left behind may go on, and have its SessionID still.
+	// left behind may go on, and have its SessionID still. Its Time is when the process was seen to have exited, taken
+	// before it was reaped: up to then no other process has its PID. With a Reason it is not: the writer did not see
+	// the exit in time, and another process may have had the PID before Time.
 	KindEnd Kind = "end"
 	// KindRefusal: it was asked for and refused on the node. Nothing was started, and nothing will be.
 	KindRefusal Kind = "refusal"
@@ -65,6 +67,11 @@ type Process struct {
 	// Every descendant has the same, unless one with CAP_AUDIT_CONTROL sets a login
 	// UID. It is unique in a boot: the kernel counts from 1. 0 says that none is
 	// recorded. The kernel's own word for none, SessionIDUnset, is never written.
+	//
+	// Who records it must have had it set for this session alone, or have seen that it
+	// was: readers take every process that has it for this session's. One that the
+	// process only inherited, as from a runtime that was started in a login session,
+	// marks every process that the runtime starts, and is not recorded.
 	SessionID uint32 `json:"sessionID,omitempty"`
 	// LoginUID is /proc/PID/loginuid, which is set together with SessionID: a hint to search by, no evidence, since
 	// a process that has none may set any. 0 says that none is recorded; LoginUIDUnset is never written.
@@ -85,7 +92,9 @@ type Record struct {
 	Version int `json:"version"`
 	// Kind says which fields below are set.
 	Kind Kind `json:"kind"`
-	// Time is the wall clock, in UTC with nanoseconds.
+	// Time is when it happened by the wall clock of the node, in UTC with nanoseconds; not when it was written, which
+	// may be later. So records need not be in the order of their times. From a start's to that of an end without a
+	// Reason the process has its PID.
 	Time time.Time `json:"time"`
 	Session
 	Process
@@ -97,7 +106,8 @@ type Record struct {
 	TTY bool `json:"tty,omitempty"`
 	// ExitCode is the exit code, in an end; nil when it is not known.
 	ExitCode *int `json:"exitCode,omitempty"`
-	// Reason says why the exit code is not known, in an end, or why the session was refused.
+	// Reason says, in an end, why the exit code is not known, or why Time is later than the exit; in a refusal, why the
+	// session was refused.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -45,14 +45,14 @@ type Spec struct {
 type Started struct {
 	Pid       int       `json:"pid"`
 	StartTime uint64    `json:"startTime"`           // clock ticks since boot, field 22 of /proc/PID/stat
-	SessionID uint32    `json:"sessionID,omitempty"` // the kernel's audit session, as SessionID returns it
-	At        time.Time `json:"at"`
+	SessionID uint32    `json:"sessionID,omitempty"` // the kernel's audit session, where it is not the monitor's own
+	At        time.Time `json:"at"`                  // it had its PID then
 }
 
 // Exited is written when the container ended, or could not start.
 type Exited struct {
-	Code       int       `json:"code"` // 128+n for signal n
-	At         time.Time `json:"at"`
+	Code       int       `json:"code"`                 // 128+n for signal n
+	At         time.Time `json:"at"`                   // seen to have ended, and no other process has its PID yet
 	Lost       bool      `json:"lost,omitempty"`       // its monitor died before it; the code means nothing
 	StartError string    `json:"startError,omitempty"` // why it never ran; empty when it did
 }

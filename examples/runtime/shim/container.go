@@ -5,7 +5,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 )
@@ -44,7 +43,7 @@ func start(dir string) (*container, error) {
 		c.delete()
 		return nil, err
 	}
-	c.started = monitor.Started{Pid: c.init.pid, StartTime: c.init.startTime, At: time.Now()}
+	c.started = monitor.Started{Pid: c.init.pid, StartTime: c.init.startTime, At: c.init.seen}
 	if err := monitor.WriteStarted(dir, c.started); err != nil {
 		c.delete()
 		return nil, err
@@ -89,7 +88,7 @@ func (c *container) launch() error {
 // keeps, so that processes which outlived the first one (in the host's pid namespace) end too.
 func (c *container) waitEnd() error {
 	e := <-c.init.exit
-	c.exited = monitor.Exited{Code: e.code, At: time.Now()}
+	c.exited = monitor.Exited{Code: e.code, At: e.seen}
 	c.delete()
 	c.stdio.drain()
 	err := monitor.WriteExited(c.dir, c.exited)

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"os"
-	"time"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 )
@@ -23,7 +22,7 @@ func (c *container) exec(s *session, req monitor.Request, files []*os.File) erro
 	if err != nil {
 		return err
 	}
-	started := monitor.Started{Pid: p.pid, StartTime: p.startTime, SessionID: p.sessionID, At: time.Now()}
+	started := monitor.Started{Pid: p.pid, StartTime: p.startTime, SessionID: p.sessionID, At: p.seen}
 	if err := c.keep(req.Session, started); err != nil {
 		c.spawner.reaper.kill(p.pid)
 		<-p.exit
@@ -32,7 +31,7 @@ func (c *container) exec(s *session, req monitor.Request, files []*os.File) erro
 	// A runtime that is gone already shows below.
 	_ = s.Send(monitor.Reply{Started: &started})
 	e := c.finish(s, p)
-	return s.Send(monitor.Reply{Exited: &monitor.Exited{Code: e.code, At: time.Now()}})
+	return s.Send(monitor.Reply{Exited: &monitor.Exited{Code: e.code, At: e.seen}})
 }
 
 // keep writes down whose process it is: a runtime that is killed now would leave nothing of it in its journal.

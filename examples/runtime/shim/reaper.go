@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,19 +20,25 @@ type exit struct {
 
 // identity is what the kernel says of a process as long as it was not reaped. Zero where it does not say.
 type identity struct {
+	seen      time.Time // when this was read: the number was the process's then, and nobody else's
 	startTime uint64
-	sessionID uint32
+	sessionID uint32 // set for this process; 0 for that of this monitor, which all that it starts would have
 }
 
-func identityOf(pid int) (i identity) {
+func (r *reaper) identityOf(pid int) (i identity) {
+	i.seen = time.Now()
 	i.startTime, _ = monitor.StartTime(pid)
-	i.sessionID, _ = monitor.SessionID(pid)
+	if id, _ := monitor.SessionID(pid); id != r.sessionID {
+		i.sessionID = id
+	}
 	return i
 }
 
 // reaper waits for every child of this process, its own and those it inherits. Nothing else here may wait for a child:
 // two waiters would steal each other's exit codes.
 type reaper struct {
+	sessionID uint32 // of this process: it has one if its runtime was started in a login session
+
 	mu      sync.Mutex
 	exited  map[int]exit      // ended before anybody asked
 	waiting map[int]chan exit // asked before they ended
@@ -42,7 +49,11 @@ func newReaper() (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become child subreaper: %w", err)
 	}
-	r := &reaper{exited: map[int]exit{}, waiting: map[int]chan exit{}}
+	own, err := monitor.SessionID(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	r := &reaper{sessionID: own, exited: map[int]exit{}, waiting: map[int]chan exit{}}
 	sigchld := make(chan os.Signal, 1)
 	signal.Notify(sigchld, unix.SIGCHLD)
 	go func() {
@@ -59,7 +70,7 @@ func (r *reaper) reap() {
 	defer r.mu.Unlock()
 	for {
 		var info unix.Siginfo
-		// WNOWAIT leaves the zombie in place, so that its identity can still be read.
+		// WNOWAIT leaves the zombie in place, so that its identity can still be read, and its number is no other's.
 		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 		if err == unix.EINTR {
 			continue
@@ -68,7 +79,7 @@ func (r *reaper) reap() {
 		if err != nil || pid == 0 {
 			return
 		}
-		who := identityOf(pid)
+		who := r.identityOf(pid)
 		var ws unix.WaitStatus
 		if _, err := unix.Wait4(pid, &ws, 0, nil); err != nil {
 			return
@@ -114,7 +125,7 @@ func (r *reaper) await(pid int) (<-chan exit, identity) {
 		return ch, e.identity
 	}
 	r.waiting[pid] = ch
-	return ch, identityOf(pid)
+	return ch, r.identityOf(pid)
 }
 
 // kill ends the process group that pid leads, if pid was not reaped yet; the lock keeps its number from being reused.

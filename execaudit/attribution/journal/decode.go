@@ -35,7 +35,7 @@ func Decode(line []byte, b *attribution.Batch) error {
 		ExecSession: r.ExecSession,
 		Namespace:   r.Namespace, Pod: r.Pod, Container: r.Container,
 		Process:   attribution.Process{PID: r.PID, StartTicks: r.StartTicks, BootID: r.BootID},
-		SessionID: r.SessionID, LoginUID: r.LoginUID, Lost: r.Kind == journal.KindEnd && r.ExitCode == nil, Command: bounded(r.Argv),
+		SessionID: r.SessionID, LoginUID: r.LoginUID, Lost: r.Kind == journal.KindEnd && r.Reason != "", Command: bounded(r.Argv),
 	})
 	return nil
 }
