@@ -129,13 +129,12 @@ func (e *entry) start(pid int, startTicks uint64, at time.Time) {
 	e.owe(stepStart, journal.Start(e.session, e.process, at))
 }
 
-// end notes the end of the first process; a nil code is one that is not known.
+// end notes the end of the first process; a nil code is one that is not known. A reason says why it is not, or that at
+// is later than the exit.
 func (e *entry) end(code *int, reason string, at time.Time) {
-	if code != nil {
-		e.owe(stepEnd, journal.End(e.session, e.process, *code, at))
-	} else {
-		e.owe(stepEnd, journal.Lost(e.session, e.process, reason, at))
-	}
+	r := journal.Lost(e.session, e.process, reason, at)
+	r.ExitCode = code
+	e.owe(stepEnd, r)
 	e.ended, e.follow.next = true, time.Time{}
 }
 

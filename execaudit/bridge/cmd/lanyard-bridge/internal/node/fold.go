@@ -92,7 +92,7 @@ func (d *daemon) take(e *entry, r spool.Record) {
 	d.queue(e)
 	if r.Mark != spool.MarkSet {
 		d.status.unmarked()
-		d.end(e, nil, "not followed: its processes have no mark: "+r.Mark)
+		d.lose(e, "not followed: its processes have no mark: "+r.Mark)
 		return
 	}
 	if d.read { // else the journal may know more

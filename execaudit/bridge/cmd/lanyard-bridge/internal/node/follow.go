@@ -38,6 +38,7 @@ const (
 	lostCode    = "it ended; the kernel told its exit code to its parent only"
 	lostMark    = "not followed: it has no mark"
 	lostUnwatch = "not followed: the kernel gives no notice of its end"
+	lostReaped  = "its PID was free before its end was seen"
 )
 
 // resume goes on with a session after the journal was read.
@@ -45,9 +46,9 @@ func (d *daemon) resume(e *entry) {
 	switch {
 	case e.ended || e.follow.watched:
 	case e.process.SessionID == 0:
-		d.end(e, nil, lostMark)
+		d.lose(e, lostMark)
 	case e.process.BootID != d.boot:
-		d.end(e, nil, lostBoot)
+		d.lose(e, lostBoot)
 	case e.process.PID > 0:
 		d.watchFirst(e, lostAway)
 	default:
@@ -122,7 +123,7 @@ func (d *daemon) saw(e *entry, s proc.Sight) {
 		if s.Others {
 			reason = lostLeft
 		}
-		d.end(e, nil, reason)
+		d.lose(e, reason)
 	default:
 		d.lookAt(e, d.now().Add(untilLost))
 		f.nothing = true
@@ -137,11 +138,24 @@ func (d *daemon) start(e *entry, t proc.Task) {
 		d.watchFirst(e, lostCode)
 		return
 	}
-	if code, ok := d.exits.Code(t); ok {
-		d.end(e, &code, "")
-	} else {
-		d.end(e, nil, lostCode)
+	exit, ok := d.exits.Zombie(t.PID, t.StartTicks)
+	if !ok {
+		exit.Code = d.exits.Code(t)
 	}
+	d.ended(e, exit)
+}
+
+// ended notes how the first process ended. Where that was seen too late, another process may have had its PID by now.
+func (d *daemon) ended(e *entry, exit proc.Exit) {
+	at, reason := exit.Seen, ""
+	switch {
+	case at.IsZero():
+		at, reason = d.now(), lostReaped
+	case exit.Code == nil:
+		reason = lostCode
+	}
+	e.end(exit.Code, reason, at)
+	d.queue(e)
 }
 
 // watchFirst waits for the end of the first process; gone says why its exit code is not known where it has ended.
@@ -151,10 +165,10 @@ func (d *daemon) watchFirst(e *entry, gone string) {
 	case err == nil:
 		e.follow.watched = true
 	case errors.Is(err, proc.ErrNoProcess):
-		d.end(e, nil, gone)
+		d.lose(e, gone)
 	default:
 		d.log.Error("a session's process cannot be watched", "pid", e.process.PID, "error", err)
-		d.end(e, nil, lostUnwatch)
+		d.lose(e, lostUnwatch)
 	}
 }
 
@@ -191,12 +205,13 @@ func (d *daemon) exited(exit proc.Exit) {
 	case w.runtime && e.process.PID == 0:
 		d.lookAt(e, d.now())
 	case !w.runtime:
-		d.end(e, exit.Code, lostCode)
+		d.ended(e, exit)
 	}
 }
 
-func (d *daemon) end(e *entry, code *int, reason string) {
-	e.end(code, reason, d.now())
+// lose notes the end of a session that nobody saw.
+func (d *daemon) lose(e *entry, reason string) {
+	e.end(nil, reason, d.now())
 	d.queue(e)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/proc"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/spool"
@@ -79,6 +80,27 @@ func TestFollow(t *testing.T) {
 		_ = c.Wait()
 		if e := oneOf(t, o, journal.KindEnd, r); e.ExitCode == nil || *e.ExitCode != 7 || e.Process != s.Process {
 			t.Errorf("end %+v of start %+v", e, s)
+		}
+	})
+	t.Run("ATT-14 the end is when the process was seen to exit, before anybody else could have its PID", func(t *testing.T) {
+		o := options(t)
+		start(t, o)
+		kept, gone := record(1), record(2)
+		c, in := session(t, o, kept, "read code; exit $code")
+		began := oneOf(t, o, journal.KindStart, kept).Time
+		fmt.Fprintln(in, 0)
+		end := oneOf(t, o, journal.KindEnd, kept) // nobody has reaped it
+		if end.Reason != "" || end.Time.Before(began) || end.Time.After(time.Now()) {
+			t.Errorf("end %+v of a session that began at %v", end, began)
+		}
+		_ = c.Wait()
+		d, _ := session(t, o, gone, "read x")
+		oneOf(t, o, journal.KindStart, gone)
+		must(t, d.Process.Kill())
+		_ = d.Wait()
+		reaped := time.Now()
+		if end := oneOf(t, o, journal.KindEnd, gone); end.Time.After(reaped) && end.Reason == "" {
+			t.Errorf("end %+v says nothing of a PID that was free by %v", end, reaped)
 		}
 	})
 	t.Run("BRG-3 one that a signal ended", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +14,9 @@ import (
 type Exit struct {
 	PID        int
 	StartTicks uint64
+	// Seen is a time at which the process had ended and no other had its PID, since it was not reaped yet. It is zero
+	// where it was reaped before we looked.
+	Seen time.Time
 	// Code is the exit code, 128 and the signal for a process that one ended; nil where the kernel does not tell it to
 	// who is not the parent.
 	Code *int
@@ -125,30 +129,48 @@ func (e *Exits) exit(fd int32, reaped bool) (Exit, bool) {
 	e.mu.Lock()
 	exit := e.watched[fd]
 	e.mu.Unlock()
+	zombie, isZombie := e.Zombie(exit.PID, exit.StartTicks)
+	if isZombie && exit.Seen.IsZero() {
+		exit.Seen = zombie.Seen
+		e.mu.Lock()
+		e.watched[fd] = exit
+		e.mu.Unlock()
+	}
+	if zombie.Code != nil {
+		exit.Code = zombie.Code
+		return exit, true
+	}
 	status, known, err := waitStatus(int(fd))
-	if !known && e.ptrace {
-		status, known = e.zombie(exit)
-		if !known { // it was reaped between
-			status, known, _ = waitStatus(int(fd))
-		}
-	}
-	if !known && err == nil && !reaped {
-		return exit, false
-	}
 	if known {
 		code := ExitCode(status)
 		exit.Code = &code
 	}
+	return exit, known || err != nil || reaped
+}
+
+// Zombie returns how a process ended that was not reaped yet; false for any other. The code is nil without
+// CAP_SYS_PTRACE.
+func (e *Exits) Zombie(pid int, startTicks uint64) (Exit, bool) {
+	exit := Exit{PID: pid, StartTicks: startTicks, Seen: time.Now()} // before the look: it is not reaped then
+	stat, err := e.fs.read(pid, "stat")
+	if err != nil {
+		return Exit{}, false
+	}
+	t, err := parseStat(stat)
+	if err != nil || !t.Zombie || t.StartTicks != startTicks {
+		return Exit{}, false
+	}
+	exit.Code = e.Code(t)
 	return exit, true
 }
 
-func (e *Exits) zombie(exit Exit) (status int, ok bool) {
-	stat, err := e.fs.read(exit.PID, "stat")
-	if err != nil {
-		return 0, false
+// Code returns the exit code of a zombie, nil where it cannot be known.
+func (e *Exits) Code(t Task) *int {
+	if !t.Zombie || !e.ptrace {
+		return nil
 	}
-	t, err := parseStat(stat)
-	return t.WaitStatus, err == nil && t.Zombie && t.StartTicks == exit.StartTicks
+	code := ExitCode(t.WaitStatus)
+	return &code
 }
 
 func (e *Exits) forget(fd int32) {
@@ -185,9 +207,4 @@ func mayPtrace() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
-}
-
-// Code returns the exit code of a zombie, where it can be known.
-func (e *Exits) Code(t Task) (code int, known bool) {
-	return ExitCode(t.WaitStatus), t.Zombie && e.ptrace
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/cmd/lanyard-bridge/internal/proc"
@@ -56,6 +58,33 @@ func TestExits(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+	t.Run("ATT-14 an end is timed while no other process can have the PID, or not at all", func(t *testing.T) {
+		e := watch(t)
+		first, second := startMarked(t, bridge.MinLoginUID), startMarked(t, bridge.MinLoginUID)
+		for _, m := range []*marked{first, second} {
+			if err := e.Watch(m.Process.Pid, fs.Identity(m.Process.Pid)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		first.end(t, 0)
+		for proc.Watched(e) == 2 { // then it is about to tell of the first, and looks at no other until that is taken
+			runtime.Gosched()
+		}
+		second.end(t, 0)
+		_ = second.Wait()
+		exit := <-e.Ended()
+		if told := time.Now(); exit.Seen.Before(began) || exit.Seen.After(told) {
+			t.Errorf("a process that nobody reaped ended at %v, want from %v to %v", exit.Seen, began, told)
+		}
+		_ = first.Wait()
+		if exit := <-e.Ended(); exit.PID != second.Process.Pid || !exit.Seen.IsZero() {
+			t.Errorf("Exit = %+v of %d, whose PID was free before anybody looked", exit, second.Process.Pid)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("BRG-3 another process of the same PID is not watched", func(t *testing.T) {
