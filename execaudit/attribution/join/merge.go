@@ -4,6 +4,8 @@ package join
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
@@ -16,11 +18,19 @@ type Trouble struct {
 	Fault func(*lines.Fault)
 	// Stopped is a file that could not be read to its end.
 	Stopped func(error)
-	// Ended is a file that was read, to its end or not: what became of its lines.
+	// Ended is a file that was read, to its end or not: what became of its lines. Files tells it in the order in which the
+	// files were given.
 	Ended func(lines.Tally)
 }
 
 func (t Trouble) tell(b *lines.Batch) {
+	t.faults(b)
+	if b.Ended != nil && t.Ended != nil {
+		t.Ended(*b.Ended)
+	}
+}
+
+func (t Trouble) faults(b *lines.Batch) {
 	for _, f := range b.Faults {
 		if t.Fault != nil {
 			t.Fault(f)
@@ -29,30 +39,23 @@ func (t Trouble) tell(b *lines.Batch) {
 	if b.Err != nil && t.Stopped != nil {
 		t.Stopped(b.Err)
 	}
-	if b.Ended != nil && t.Ended != nil {
-		t.Ended(*b.Ended)
-	}
 }
 
-// Files reads every source to its end, always going on with the one that is furthest behind in time, so that all stay
-// within the machine's window, and flushes the machine. It returns early, with ctx's error, when ctx is done.
+// Files reads every file of every source to its end, always going on with the one that is furthest behind in time, so
+// that all stay within the machine's window, and flushes the machine. The files of a source may be in any order, and
+// their times may overlap. A file is opened when the others have come to its lines.Source.Begin. It returns early, with
+// ctx's error, when ctx is done.
+//
+// A time that is a minute and more ahead is only believed, and told to the machine, when most of the evidence that
+// follows in the file is not before it: a line with a wrong time changes nothing but its own answer. What is a minute and
+// more behind counts in Tally.OutOfOrder.
 func Files(ctx context.Context, m *attribution.Machine, sources []*lines.Source, trouble Trouble) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var heads []*head
-	for _, s := range sources {
-		h := &head{batches: s.Read(ctx), trouble: trouble}
-		if h.next() {
-			heads = append(heads, h)
-		}
+	g := newMerge(ctx, m, sources, trouble)
+	for ctx.Err() == nil && g.step() {
 	}
-	for len(heads) > 0 {
-		first, until := earliest(heads)
-		m.Advance(heads[first].at)
-		if !heads[first].run(m, until) {
-			heads = append(heads[:first], heads[first+1:]...)
-		}
-	}
+	g.tellEnded(g.files)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -60,15 +63,84 @@ func Files(ctx context.Context, m *attribution.Machine, sources []*lines.Source,
 	return nil
 }
 
-// earliest returns the head that is furthest behind and how far it may go.
-func earliest(heads []*head) (first int, until time.Time) {
-	for i, h := range heads[1:] {
-		if h.at.Before(heads[first].at) {
-			first = i + 1
+// merge is one run over files.
+type merge struct {
+	ctx     context.Context
+	machine *attribution.Machine
+	trouble Trouble
+	files   []*head // as they were given, from the first of which the end is not told yet
+	waiting []*head // not opened, by their at
+	open    []*head
+}
+
+func newMerge(ctx context.Context, m *attribution.Machine, sources []*lines.Source, trouble Trouble) *merge {
+	g := &merge{ctx: ctx, machine: m, trouble: trouble}
+	for _, s := range sources {
+		progress := oneByOne(s.Progress)
+		for _, f := range s.Files {
+			one := *s
+			one.Files, one.Progress = []lines.Opener{f}, progress
+			g.files = append(g.files, &head{source: &one, trouble: trouble, at: one.Begin()})
 		}
 	}
-	until = heads[first].at.Add(time.Second)
-	for i, h := range heads {
+	g.waiting = slices.Clone(g.files)
+	slices.SortStableFunc(g.waiting, func(a, b *head) int { return a.at.Compare(b.at) })
+	return g
+}
+
+// oneByOne lets several readings of a source share a function that is for one goroutine.
+func oneByOne(progress func(int)) func(int) {
+	if progress == nil {
+		return nil
+	}
+	var turn sync.Mutex
+	return func(n int) {
+		turn.Lock()
+		defer turn.Unlock()
+		progress(n)
+	}
+}
+
+// step opens the next file or goes on with the one that is furthest behind; false after the last.
+func (g *merge) step() bool {
+	first, until := g.earliest()
+	switch {
+	case len(g.waiting) > 0 && (first < 0 || !g.waiting[0].at.After(g.open[first].at)):
+		h := g.waiting[0]
+		g.waiting = g.waiting[1:]
+		if h.start(g.ctx) {
+			g.open = append(g.open, h)
+		}
+	case first < 0:
+		return false
+	default:
+		h := g.open[first]
+		if h.sure {
+			g.machine.Advance(h.at)
+		}
+		if !h.run(g.machine, until) {
+			g.open = slices.Delete(g.open, first, first+1)
+		}
+	}
+	g.tellEnded(ended(g.files))
+	return true
+}
+
+// earliest returns which open file is furthest behind, -1 for none, and how far it may go.
+func (g *merge) earliest() (first int, until time.Time) {
+	if len(g.open) == 0 {
+		return -1, until
+	}
+	for i, h := range g.open {
+		if h.at.Before(g.open[first].at) {
+			first = i
+		}
+	}
+	until = g.open[first].at.Add(time.Second)
+	if len(g.waiting) > 0 && g.waiting[0].at.Before(until) {
+		until = g.waiting[0].at
+	}
+	for i, h := range g.open {
 		if i != first && h.at.Before(until) {
 			until = h.at
 		}
@@ -76,76 +148,21 @@ func earliest(heads []*head) (first int, until time.Time) {
 	return first, until
 }
 
-// head is the place in one source.
-type head struct {
-	batches <-chan *lines.Batch
-	trouble Trouble
-	batch   *lines.Batch
-	at      time.Time // never goes back
-
-	audits, events, records int
+// ended returns the files up to the first that has not ended.
+func ended(files []*head) []*head {
+	n := slices.IndexFunc(files, func(h *head) bool { return !h.ended })
+	if n < 0 {
+		n = len(files)
+	}
+	return files[:n]
 }
 
-// next fetches a batch with something in it; false at the source's end.
-func (h *head) next() bool {
-	if h.batch != nil {
-		h.batch.Release()
-		h.batch = nil
-	}
-	for b := range h.batches {
-		h.trouble.tell(b)
-		if len(b.Audits)+len(b.Events)+len(b.Records) > 0 {
-			h.batch, h.audits, h.events, h.records = b, 0, 0, 0
-			h.look()
-			return true
-		}
-		b.Release()
-	}
-	return false
-}
-
-// look takes the time of what comes next; false at the batch's end.
-func (h *head) look() bool {
-	var t time.Time
-	switch b := h.batch; {
-	case h.audits < len(b.Audits):
-		t = b.Audits[h.audits].At
-	case h.records < len(b.Records):
-		t = b.Records[h.records].Time
-	case h.events < len(b.Events):
-		t = b.Events[h.events].Time
-	default:
-		return false
-	}
-	if t.After(h.at) {
-		h.at = t
-	}
-	return true
-}
-
-// run adds what comes next, up to and including the time until; false at the source's end.
-func (h *head) run(m *attribution.Machine, until time.Time) bool {
-	for {
-		h.add(m)
-		if !h.look() && !h.next() {
-			return false
-		}
-		if h.at.After(until) {
-			return true
+// tellEnded tells what became of the first files, as far as they ended.
+func (g *merge) tellEnded(files []*head) {
+	for _, h := range files {
+		if h.ended && g.trouble.Ended != nil {
+			g.trouble.Ended(h.sum)
 		}
 	}
-}
-
-func (h *head) add(m *attribution.Machine) {
-	switch b := h.batch; {
-	case h.audits < len(b.Audits):
-		m.AddAudit(&b.Audits[h.audits])
-		h.audits++
-	case h.records < len(b.Records):
-		m.AddRecord(&b.Records[h.records])
-		h.records++
-	default:
-		m.AddEvent(&b.Events[h.events])
-		h.events++
-	}
+	g.files = g.files[len(files):]
 }

@@ -15,9 +15,11 @@ import (
 // poll is how often a followed file is looked at when it has nothing new.
 const poll = 100 * time.Millisecond
 
-// File opens a file by its path, "-" is in.
+// File opens a file by its path, "-" is in. Again is set for a regular file.
 func File(path string, in io.Reader) Opener {
-	return Opener{Name: path, Open: func() (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	regular := path != "-" && err == nil && info.Mode().IsRegular()
+	return Opener{Name: path, Again: regular, Open: func() (io.ReadCloser, error) {
 		if path == "-" {
 			return io.NopCloser(in), nil
 		}

@@ -44,9 +44,12 @@ var ErrTooLong = fmt.Errorf("line over %d bytes", MaxLineBytes)
 type Opener struct {
 	Name string
 	Open func() (io.ReadCloser, error)
+	// Again says that Open can be called again and begins anew, as that of a regular file: then join.Files looks into it
+	// first, and opens it when its time has come. Others it opens at once.
+	Again bool
 }
 
-// Source is files that follow each other, as rotation makes them, oldest first.
+// Source is files of one kind. Read takes them one after the other; join.Files in the order of their times.
 type Source struct {
 	Files []Opener
 	// Decode reads every file's lines; nil means to detect each file's format by its lines.
@@ -54,7 +57,8 @@ type Source struct {
 	// Node is for agents that do not name their node: all files are of this node then. An event that is left without
 	// one is a fault.
 	Node string
-	// Progress is called with the number of bytes read (compressed, where the file is), by one goroutine at a time.
+	// Progress is called with the number of bytes read (compressed, where the file is), by one goroutine at a time; what
+	// Begin reads is not counted.
 	// If nil, it is not called.
 	Progress func(bytes int)
 	// Workers decode; 0 means 2.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
@@ -19,6 +20,10 @@ type Tally struct {
 	Used, Faulted int
 	// Ignored lines told nothing, by kind.
 	Ignored attribution.Ignored
+	// OutOfOrder is how much of what the lines told is a minute or more older than something before it in the file, and
+	// OutOfOrderBy how far at most. join.Files counts it; Read does not.
+	OutOfOrder   int
+	OutOfOrderBy time.Duration
 }
 
 // Nothing reports whether nothing of the file could be used: it has no lines, or each is a fault or ignored. Audit
@@ -27,13 +32,18 @@ func (t *Tally) Nothing() bool {
 	return t.Used == 0 && t.Ignored.OtherRequests+t.Ignored.OtherKinds == 0
 }
 
-// String returns "FILE: 3 lines used, 7 ignored (5 of other requests, 2 without a process), 1 faulted".
+// String returns "FILE: 3 lines used, 7 ignored (5 of other requests, 2 without a process), 1 faulted", and where there
+// is something out of order ", 2 out of order by up to 26h0m0s".
 func (t *Tally) String() string {
 	lines := "lines"
 	if t.Used == 1 {
 		lines = "line"
 	}
-	return fmt.Sprintf("%s: %d %s used, %d ignored%s, %d faulted", t.File, t.Used, lines, t.Ignored.Sum(), kinds(t.Ignored), t.Faulted)
+	text := fmt.Sprintf("%s: %d %s used, %d ignored%s, %d faulted", t.File, t.Used, lines, t.Ignored.Sum(), kinds(t.Ignored), t.Faulted)
+	if t.OutOfOrder > 0 {
+		text += fmt.Sprintf(", %d out of order by up to %v", t.OutOfOrder, t.OutOfOrderBy.Round(time.Second))
+	}
+	return text
 }
 
 // kinds returns the kinds that there are, in parentheses and behind a space; "" for none.
