@@ -23,10 +23,10 @@ func TestNodeNames(t *testing.T) {
 	placed := strings.Replace(eventLine, `"containerID"`, `"namespace":"shop","pod":"web-0","container":"app","containerID"`, 1)
 	one := without(t, placed, `"node":"n1",`)
 	// On another node, whose PIDs and ticks are its own, a process of the same numbers has a child.
-	other := `{"version":1,"event":"exec","time":"2026-11-21T04:10:01Z","process":{"pid":4800,"startTicks":20},"parent":{"pid":4711,"startTicks":12},"argv":["rm","-rf","/"]}` + "\n"
+	other := `{"version":1,"event":"exec","time":"2026-11-21T04:10:01Z","process":{"pid":4800,"startTicks":20,"bootID":"b1"},"parent":{"pid":4711,"startTicks":12,"bootID":"b1"},"argv":["rm","-rf","/"]}` + "\n"
 	t.Run("ATT-14 ATT-8 lines without a node name are faults with file and line and merge no nodes", func(t *testing.T) {
 		first, second := file(t, one), file(t, placed+other)
-		code, out, errOut := command(t, "", "attribute", "--audit", audit, "--events", first, "--events", second, "--all")
+		code, out, errOut := command(t, "", "attribute", "--audit", audit, "--journal", file(t, intent), "--events", first, "--events", second, "--all")
 		if code != exitFaults || strings.Contains(out, "rm -rf") || !strings.Contains(out, "corroborated  alice") {
 			t.Errorf("code %d, out %s", code, out)
 		}

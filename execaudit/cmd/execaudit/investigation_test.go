@@ -108,7 +108,7 @@ func picture(t *testing.T, sh shell) {
 	if err != nil {
 		t.Skip("no new picture: chromium is not installed")
 	}
-	const logs = "execaudit attribute --audit audit.log --events events.jsonl "
+	const logs = "execaudit attribute --audit audit.log --events events.jsonl --journal exec-journal.jsonl "
 	report := filepath.Join(t.TempDir(), "who.html")
 	if err := os.WriteFile(report, []byte(sh.run(t, logs+"-o html 2>/dev/null")), 0o600); err != nil {
 		t.Fatal(err)

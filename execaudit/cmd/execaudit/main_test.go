@@ -19,8 +19,8 @@ import (
 
 const (
 	auditLine = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","auditID":"id-a","stage":"ResponseStarted","requestURI":"/api/v1/namespaces/shop/pods/web-0/exec?command=sh\u0026container=app","user":{"username":"alice","groups":["dev"]},"objectRef":{"resource":"pods","namespace":"shop","name":"web-0","subresource":"exec"},"responseStatus":{"code":101},"requestReceivedTimestamp":"2026-11-21T04:10:00Z","stageTimestamp":"2026-11-21T04:10:00.1Z"}` + "\n"
-	eventLine = `{"version":1,"event":"exec","time":"2026-11-21T04:10:00.25Z","node":"n1","containerID":"8762eafc25a3","process":{"pid":4711,"startTicks":12},"parent":{"pid":1,"startTicks":1},"parentOutside":true,"firstImage":true,"auditID":"id-a","argv":["sh","-c","id"]}` + "\n"
-	intent    = `{"version":1,"kind":"start","time":"2026-11-21T04:10:00.2Z","node":"n1","containerID":"8762eafc25a35ab9","execID":"e1","auditID":"id-a","namespace":"shop","pod":"web-0","container":"app","pid":4711,"startTicks":12}` + "\n"
+	eventLine = `{"version":1,"event":"exec","time":"2026-11-21T04:10:00.25Z","node":"n1","containerID":"8762eafc25a3","process":{"pid":4711,"startTicks":12,"bootID":"b1"},"parent":{"pid":1,"startTicks":1,"bootID":"b1"},"parentOutside":true,"firstImage":true,"auditID":"id-a","argv":["sh","-c","id"]}` + "\n"
+	intent    = `{"version":1,"kind":"start","time":"2026-11-21T04:10:00.2Z","node":"n1","containerID":"8762eafc25a35ab9","execID":"e1","auditID":"id-a","namespace":"shop","pod":"web-0","container":"app","pid":4711,"startTicks":12,"bootID":"b1"}` + "\n"
 )
 
 func file(t *testing.T, text string) string {
