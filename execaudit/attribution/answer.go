@@ -1,11 +1,6 @@
 package attribution
 
-import (
-	"cmp"
-	"encoding"
-	"encoding/hex"
-	"fmt"
-)
+import "cmp"
 
 // Answer is an event with the session it belongs to.
 type Answer struct {
@@ -30,34 +25,6 @@ type Answer struct {
 	Claims []*Session
 }
 
-// Key identifies an event by what its agent said of it. Two lines that say the same of it have the same key.
-type Key [16]byte
-
-// String returns the key as 32 hexadecimal digits.
-func (k Key) String() string {
-	return hex.EncodeToString(k[:])
-}
-
-// MarshalText returns String, for JSON.
-func (k Key) MarshalText() ([]byte, error) {
-	return []byte(k.String()), nil
-}
-
-// UnmarshalText is the inverse of MarshalText.
-func (k *Key) UnmarshalText(text []byte) error {
-	digits, err := hex.DecodeString(string(text))
-	if err != nil || len(digits) != len(k) {
-		return fmt.Errorf("answer key of %d bytes is not %d hexadecimal digits", len(text), 2*len(k))
-	}
-	copy(k[:], digits)
-	return nil
-}
-
-var (
-	_ encoding.TextMarshaler   = Key{}
-	_ encoding.TextUnmarshaler = (*Key)(nil)
-)
-
 // compare is the order in which answers of one moment come out: time, then
 // everything else that tells events apart.
 func (e *Event) compare(o *Event) int {
@@ -68,6 +35,7 @@ func (e *Event) compare(o *Event) int {
 		cmp.Compare(e.Node, o.Node), cmp.Compare(e.Process.PID, o.Process.PID),
 		cmp.Compare(e.Kind, o.Kind), cmp.Compare(e.Process.ExecID, o.Process.ExecID), cmp.Compare(e.Process.StartTicks, o.Process.StartTicks),
 		cmp.Compare(e.Agent, o.Agent), cmp.Compare(e.ContainerID, o.ContainerID), cmp.Compare(e.AuditID, o.AuditID),
-		cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command), cmp.Compare(e.SessionID, o.SessionID),
+		cmp.Compare(e.ExecSession, o.ExecSession), cmp.Compare(e.RequestUID, o.RequestUID), cmp.Compare(e.Command, o.Command),
+		cmp.Compare(e.SessionID, o.SessionID), cmp.Compare(e.LoginUID, o.LoginUID),
 	)
 }

@@ -28,7 +28,18 @@ func first(id string, pid, n int) attribution.Event {
 
 // process is one by number and start.
 func process(pid, start int) attribution.Process {
-	return attribution.Process{PID: pid, StartTicks: uint64(start)}
+	return attribution.Process{PID: pid, StartTicks: uint64(start), BootID: "boot"}
+}
+
+// journalOf returns what a runtime's journal has of the session that e's process is the first of.
+func journalOf(e attribution.Event) (intent, start attribution.Record) {
+	intent = attribution.Record{
+		Time: e.Time.Add(-10 * time.Millisecond), Node: e.Node, ContainerID: e.ContainerID, ExecID: fmt.Sprint("exec-", e.Process), AuditID: e.AuditID,
+		ExecSession: e.ExecSession, Namespace: e.Namespace, Pod: e.Pod, Container: e.Container,
+	}
+	start = intent
+	start.Phase, start.Time, start.Process = attribution.PhaseStart, e.Time.Add(5*time.Millisecond), e.Process
+	return intent, start
 }
 
 // child is a process forked by parent, without an ID of its own in sight.
@@ -38,8 +49,20 @@ func child(parent attribution.Event, pid, n int) attribution.Event {
 	return e
 }
 
-// story runs evidence through a machine that answers at its end, and returns the answers in order.
+// story is told with a journal of the sessions of all first processes.
 func story(o attribution.Options, evidence ...any) []attribution.Answer {
+	told := evidence
+	for _, e := range evidence {
+		if e, ok := e.(attribution.Event); ok && e.ParentOutside {
+			intent, start := journalOf(e)
+			told = append(told, intent, start)
+		}
+	}
+	return tale(o, told...)
+}
+
+// tale runs evidence through a machine that answers at its end, and returns the answers in order.
+func tale(o attribution.Options, evidence ...any) []attribution.Answer {
 	o.Window, o.All = attribution.Forever, true
 	var feeds []feed
 	for _, e := range evidence {
@@ -181,27 +204,27 @@ func TestJournal(t *testing.T) {
 	silent := child(first("", 1, 1), 10, 200) // nothing of the environment was read
 	silent.Process, silent.Namespace, silent.Pod = process(10, 100), "", ""
 	t.Run("ATT-12 the journal's first process needs no ID in its environment", func(t *testing.T) {
-		expect(t, story(attribution.Options{}, alice, intent, start, silent), attribution.VerdictCorroborated, attribution.ReasonChain)
+		expect(t, tale(attribution.Options{}, alice, intent, start, silent), attribution.VerdictCorroborated, attribution.ReasonChain)
 	})
 	t.Run("ATT-12 where a journal is kept, nothing else makes a first process", func(t *testing.T) {
-		expect(t, story(attribution.Options{}, alice, audit("id-b", "bob"), intent, start, end, first("id-b", 30, 950)), attribution.VerdictHint, attribution.ReasonNoChain)
+		expect(t, tale(attribution.Options{}, alice, audit("id-b", "bob"), intent, start, end, first("id-b", 30, 950)), attribution.VerdictHint, attribution.ReasonNoChain)
 	})
 	t.Run("ATT-5 a session without an ID cannot take one", func(t *testing.T) {
 		i, s := intent, start
 		i.AuditID, s.AuditID = "", ""
 		forger := silent
 		forger.AuditID = "id-a"
-		expect(t, story(attribution.Options{}, alice, i, s, silent), attribution.VerdictUnknown, attribution.ReasonSessionNoID)
-		expect(t, story(attribution.Options{}, alice, i, s, forger), attribution.VerdictConflicting, attribution.ReasonInvented)
+		expect(t, tale(attribution.Options{}, alice, i, s, silent), attribution.VerdictUnknown, attribution.ReasonSessionNoID)
+		expect(t, tale(attribution.Options{}, alice, i, s, forger), attribution.VerdictConflicting, attribution.ReasonInvented)
 	})
 	t.Run("ATT-2 an agent without start times is matched while the journal holds the PID, and not once the end is unknown", func(t *testing.T) {
 		e := silent
 		e.Process = attribution.Process{PID: 10, ExecID: "image-7"}
-		expect(t, story(attribution.Options{}, alice, intent, start, end, e), attribution.VerdictCorroborated, attribution.ReasonChain)
-		expect(t, story(attribution.Options{}, alice, intent, start, e), attribution.VerdictUnknown, attribution.ReasonNoID)
+		expect(t, tale(attribution.Options{}, alice, intent, start, end, e), attribution.VerdictCorroborated, attribution.ReasonChain)
+		expect(t, tale(attribution.Options{}, alice, intent, start, e), attribution.VerdictUnknown, attribution.ReasonNoID)
 		late := e
 		late.Time = dawn.Add(time.Second)
-		expect(t, story(attribution.Options{}, alice, intent, start, end, late), attribution.VerdictUnknown, attribution.ReasonNoID)
+		expect(t, tale(attribution.Options{}, alice, intent, start, end, late), attribution.VerdictUnknown, attribution.ReasonNoID)
 	})
 }
 
@@ -217,7 +240,10 @@ func TestBounds(t *testing.T) {
 		for i := range 5000 {
 			id := fmt.Sprintf("id-%d", i)
 			a, e := audit(id, "alice"), first(id, 10+i, 100)
+			intent, start := journalOf(e)
 			m.AddAudit(&a)
+			m.AddRecord(&intent)
+			m.AddRecord(&start)
 			m.AddEvent(&e)
 		}
 		m.Flush()
@@ -233,6 +259,9 @@ func TestBounds(t *testing.T) {
 		var got []attribution.Answer
 		m := attribution.New(attribution.Options{}, func(a *attribution.Answer) { got = append(got, *a) })
 		root := first("id-a", 10, 100)
+		intent, start := journalOf(root)
+		m.AddRecord(&intent)
+		m.AddRecord(&start)
 		m.AddEvent(&root)
 		m.Advance(dawn.Add(attribution.DefaultWindow))
 		a := audit("id-a", "alice") // late, but within the window
@@ -249,6 +278,9 @@ func TestBounds(t *testing.T) {
 		exit := root
 		exit.Kind, exit.Time = attribution.KindExit, dawn.Add(time.Minute)
 		m.AddEvent(&exit)
+		end := start
+		end.Phase, end.Time = attribution.PhaseEnd, exit.Time
+		m.AddRecord(&end)
 		m.Advance(dawn.Add(time.Hour))
 		m.Advance(dawn.Add(2 * time.Hour))
 		m.Advance(dawn.Add(3 * time.Hour))

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"hash/fnv"
+	"slices"
 	"time"
 )
 
@@ -9,7 +10,9 @@ import (
 const (
 	sessionBytes   = 560
 	ticketBytes    = 192
-	rootBytes      = 320
+	rootBytes      = 720
+	markBytes      = 224
+	givenBytes     = 800
 	processBytes   = 384
 	containerBytes = 208
 	eventBytes     = 432
@@ -24,7 +27,7 @@ func (m *Machine) grow(n int) {
 func (m *Machine) used(e *Event, p *process) {
 	switch {
 	case p.gone:
-	case p.found == nil && p.claim == nil:
+	case p.found.root == nil && p.claim == nil && p.mark.anchor() == nil:
 		m.drop(p) // no descendant of it has a session either
 	case e.Kind == KindExit:
 		m.exited.push(p)
@@ -38,11 +41,15 @@ func (m *Machine) shrink() {
 }
 
 func (m *Machine) evict() bool {
+	if m.given.count > 0 {
+		m.stats.EvictedAnswers += m.finishOldest()
+		return true
+	}
 	if p, ok := m.exited.pop(); ok {
 		m.evictProcess(p)
 		return true
 	}
-	waiting, running := m.pending.bytes, len(m.processes)*processBytes
+	waiting, running := m.pending.bytes, m.running*processBytes
 	sessions := m.stats.Bytes - waiting - running
 	switch {
 	case m.pending.count > 0 && waiting >= max(running, sessions):
@@ -53,7 +60,19 @@ func (m *Machine) evict() bool {
 		m.evictProcess(p)
 		return ok
 	}
-	return m.evictSession() || m.evictRoot()
+	return m.evictMark() || m.evictSession() || m.evictRoot()
+}
+
+// evictMark evicts one that no journal has.
+func (m *Machine) evictMark() bool {
+	k, ok := m.agedMarks.pop()
+	for ; ok; k, ok = m.agedMarks.pop() {
+		if !k.gone && k.root == nil {
+			m.dropMark(k)
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) evictProcess(p *process) {
@@ -79,8 +98,8 @@ func (m *Machine) evictSession() bool {
 func (m *Machine) evictRoot() bool {
 	r, ok := m.agedRoots.pop()
 	if ok && !r.gone {
-		if r.ticket != nil {
-			m.lost.add(r.ticket.id)
+		if t := r.primary(); t != nil {
+			m.lost.add(t.id)
 		}
 		m.closeRoot(r)
 		m.stats.EvictedSessions++
@@ -92,18 +111,16 @@ func (m *Machine) drop(p *process) {
 	if p.gone {
 		return
 	}
-	delete(m.processes, p.key)
+	delete(p.node.processes, p.key)
+	m.running--
 	m.grow(-processBytes)
-	if p.own != nil {
-		m.grow(-rootBytes)
+	if p.found.root != nil {
+		p.found.root.live--
 	}
-	if p.found != nil {
-		p.found.live--
-		if p.found.ticket != nil {
-			p.found.ticket.live--
-		}
+	if p.mark != nil {
+		p.mark.live--
 	}
-	*p = process{key: p.key, gone: true} // a queue may hold it for long
+	*p = process{key: p.key, node: p.node, gone: true} // a queue may hold it for long
 }
 
 func (m *Machine) dropTicket(t *ticket) {
@@ -130,27 +147,24 @@ func (m *Machine) forget() {
 	m.exited.popWhile(func(p *process) bool { return p.exit.Before(over) }, func(p *process) bool { m.drop(p); return false })
 	m.endedSessions.popWhile(
 		func(t *ticket) bool { return t.gone || t.last.Before(over) },
-		func(t *ticket) bool { return !m.retire(t, over) })
+		func(t *ticket) bool { return !m.retire(t) })
 	m.agedRoots.popWhile(
 		func(r *root) bool { return r.gone || latest(r.at, r.end).Before(over) },
 		func(r *root) bool { return !m.retireRoot(r) })
+	m.agedMarks.popWhile(
+		func(k *mark) bool { return k.gone || k.last.Before(over) },
+		func(k *mark) bool { return !m.retireMark(k) })
 	m.agedContainers.popWhile(
 		func(c *container) bool { return c.last.Before(over) },
-		func(c *container) bool { m.dropContainer(c); return false })
+		func(c *container) bool { return !m.retireContainer(c) })
 }
 
 // retire reports whether a ticket is gone for good; one that is in use is asked about again later.
-func (m *Machine) retire(t *ticket, over time.Time) bool {
+func (m *Machine) retire(t *ticket) bool {
 	if t.gone {
 		return true
 	}
-	for _, s := range t.requests {
-		if s.Completed.IsZero() && !s.Refused() {
-			t.last = m.now
-			return false
-		}
-	}
-	if t.live > 0 || len(t.roots) > 0 && t.rooted() {
+	if len(t.roots) > 0 || t.watched() || slices.ContainsFunc(t.requests, (*Session).open) {
 		t.last = m.now
 		return false
 	}
@@ -158,24 +172,41 @@ func (m *Machine) retire(t *ticket, over time.Time) bool {
 	return true
 }
 
-// rooted reports whether a journal's session still rests on the ticket.
-func (t *ticket) rooted() bool {
-	for _, r := range t.roots {
-		if r.journal {
-			return true
-		}
-	}
-	return false
+// open reports whether more may come of a request.
+func (s *Session) open() bool {
+	return s.Completed.IsZero() && !s.Refused()
 }
 
 func (m *Machine) retireRoot(r *root) bool {
 	if r.gone {
 		return true
 	}
-	if r.live > 0 || r.end.IsZero() {
+	if r.live > 0 || r.end.IsZero() || r.mark != nil && r.mark.live > 0 || r.watched() {
 		return false
 	}
 	m.closeRoot(r)
+	return true
+}
+
+func (m *Machine) retireMark(k *mark) bool {
+	if k.gone {
+		return true
+	}
+	if k.root != nil || k.live > 0 || k.watched() {
+		k.last = m.now
+		return false
+	}
+	m.dropMark(k)
+	return true
+}
+
+// retireContainer keeps one for as long as a session of it is known, which knows its name.
+func (m *Machine) retireContainer(c *container) bool {
+	if len(c.roots) > 0 || c.loose.watched() {
+		c.last = m.now
+		return false
+	}
+	m.dropContainer(c)
 	return true
 }
 

@@ -23,6 +23,8 @@ type container struct {
 	// mixed says that agents disagree about its names.
 	mixed bool
 	last  time.Time
+	roots []*root
+	loose watchers // answers about its processes that have no session
 	gone  bool
 }
 
@@ -39,30 +41,38 @@ func (m *Machine) container(n *node, id string, at time.Time) *container {
 		m.agedContainers.push(c)
 		m.grow(containerBytes)
 	}
-	if at.After(c.last) {
-		c.last = at
-	}
+	c.last = latest(c.last, at)
 	return c
 }
 
-// name notes the Kubernetes names; safe on nil.
-func (c *container) name(namespace, pod, name string) {
+// name notes a container's Kubernetes names; c may be nil.
+func (m *Machine) name(c *container, namespace, pod, name string) {
 	if c == nil {
 		return
 	}
-	c.note(&c.namespace, namespace)
-	c.note(&c.pod, pod)
-	c.note(&c.nameText, name)
+	changed := note(c, &c.namespace, namespace)
+	changed = note(c, &c.pod, pod) || changed
+	changed = note(c, &c.nameText, name) || changed
+	if !changed {
+		return
+	}
+	m.touch(&c.loose)
+	for _, r := range c.roots {
+		m.touch(&r.watchers)
+	}
 }
 
-func (c *container) note(field *string, text string) {
+// note takes in one name, and reports whether it is news.
+func note(c *container, field *string, text string) bool {
 	switch {
-	case text == "" || text == *field:
+	case text == "" || text == *field || c.mixed:
+		return false
 	case *field == "":
 		*field = strings.Clone(text)
 	default:
 		c.mixed = true
 	}
+	return true
 }
 
 // place is where a process ran, as far as is known.

@@ -6,12 +6,16 @@
 //	m.AddAudit(&audit)      // who asked
 //	m.AddRecord(&record)    // what the runtime started (execaudit/journal), if it is kept
 //	m.AddEvent(&event)      // what ran
-//	m.Advance(now)          // answers what has waited long enough
+//	m.Advance(now)          // answers what has waited long enough, and revises what was answered
 //	m.Flush()               // answers the rest
 //
-// An environment can be rewritten, so an ID alone is a hint. An answer is corroborated when an unbroken chain of
-// processes leads to a session's first process and that one's pod, container and time agree with the one request of
-// the ID. Only then does it name a user as fact.
+// An environment can be rewritten, so an ID alone is a hint. An answer is corroborated when the kernel's audit session of
+// the process is one that a journal recorded or, without that, an unbroken chain of parents leads to the first process
+// that a journal recorded; and when the pod, container and time of that session agree with the one request of its ID.
+// Only then does it name a user as fact. What an agent alone saw is never enough: a process can be given a parent outside
+// of its container.
+//
+// Answers have keys, and evidence that comes late revises them: the highest Revision of a Key counts.
 //
 // This package is pure: a Machine sees no clock, file or network. The packages beside it do:
 //

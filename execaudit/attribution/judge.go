@@ -3,80 +3,123 @@ package attribution
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"time"
 )
 
-// judge decides by what is known now: first by the chain of processes, else by the claim alone.
-func (m *Machine) judge(a *Answer, p *process) {
+// judge decides by what is known now: by the kernel's mark, else by the tree of processes, else by the claim alone.
+func (m *Machine) judge(a *Answer, t tree) {
+	m.subjects = m.subjects[:0]
 	e := &a.Event
 	own := m.known(e)
-	var c chain
-	if p != nil {
-		c = m.climb(p)
-	} else if n := m.nodes[e.Node]; n != nil && n.covered {
-		c.root = n.find(sighting{
-			process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time, claim: own,
-		})
+	k := m.markOf(e)
+	if k != nil {
+		m.rest(&k.watchers)
 	}
-	if e.Pod == "" || e.Container == "" {
-		a.Event.locate(m.placeOf(e))
+	anchor := k.anchor()
+	switch {
+	case t.torn, anchor != nil && t.root != nil && t.root != anchor && !t.weak && !t.root.anchored():
+		m.judgeTorn(a, t.root)
+	case anchor != nil:
+		m.judgeRooted(a, tree{root: anchor}, own, ReasonKernel)
+	case t.root != nil && k != nil && t.root.anchored():
+		m.judgeTorn(a, t.root)
+	case t.root != nil:
+		m.judgeRooted(a, t, own, ReasonChain)
+	default:
+		m.judgeClaim(a, t, own)
 	}
-	if c.root != nil {
-		m.judgeRooted(a, c.root, own)
-		return
-	}
-	m.judgeClaim(a, c, own)
 }
 
+// known returns the ticket of the event's own claim; nil for none, and for one that was let go.
 func (m *Machine) known(e *Event) *ticket {
-	if e.AuditID != "" {
-		return m.tickets[clip(e.AuditID)]
-	}
-	if e.RequestUID != "" {
-		return m.tickets[clip(uidPrefix+e.RequestUID)]
+	if id := e.claim(); id != "" {
+		return m.tickets[id]
 	}
 	return nil
+}
+
+func (m *Machine) markOf(e *Event) *mark {
+	n := m.nodes[e.Node]
+	if n == nil || e.SessionID == 0 || e.Process.BootID == "" {
+		return nil
+	}
+	return n.marks[markKey{e.Process.BootID, e.SessionID}]
 }
 
 func (a *Answer) conclude(v Verdict, why Reason) {
 	a.Verdict, a.Reason = v, why
 }
 
-// judgeRooted decides for a process that descends from a session's first one.
-func (m *Machine) judgeRooted(a *Answer, r *root, own *ticket) {
-	if r.ticket != nil {
-		a.AuditID = r.ticket.id
+// judgeTorn is for a process that is of one session by its tree and of another by its mark.
+func (m *Machine) judgeTorn(a *Answer, r *root) {
+	m.rest(&r.watchers)
+	a.identify(r)
+	a.conclude(VerdictConflicting, ReasonOtherSession)
+}
+
+// identify says which session the evidence leads to.
+func (a *Answer) identify(r *root) {
+	switch t := r.primary(); {
+	case t == nil:
+	case t.isAuditID():
+		a.AuditID = t.id
+	case t.only() != nil:
+		a.AuditID = t.only().AuditID
 	}
-	claims := a.Event.claims()
+	if r.session != nil {
+		a.ExecSession = r.session.id[len(sessionPrefix):]
+	}
+}
+
+// judgeRooted decides for a process of a session that a journal recorded; why is how that is known.
+func (m *Machine) judgeRooted(a *Answer, t tree, own *ticket, why Reason) {
+	r := t.root
+	m.rest(&r.watchers)
+	m.restTicket(r.primary())
+	a.identify(r)
+	foreign := a.Event.claims() && !r.claimed(own)
 	switch {
 	case r.mixed:
 		a.conclude(VerdictConflicting, ReasonTwoClaims)
-	case r.ticket == nil && claims:
+	case r.primary() == nil && foreign:
+		m.restTicket(own)
 		a.conclude(VerdictConflicting, ReasonInvented)
 		a.Claims = own.claims()
-	case r.ticket == nil:
+	case r.primary() == nil:
 		a.conclude(VerdictUnknown, ReasonSessionNoID)
-	case claims && !a.Event.agrees(own, r.ticket):
+	case foreign && why == ReasonChain:
+		m.restTicket(own)
 		a.conclude(VerdictConflicting, ReasonSpoofed)
 		a.Claims = own.claims()
-	case r.ticket.id == placeholder:
+	case r.primary().id == placeholder:
 		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
 	default:
-		m.corroborate(a, r)
+		m.corroborate(a, t, why)
+		if foreign && a.Verdict == VerdictCorroborated {
+			m.restTicket(own)
+			a.Reason, a.Claims = ReasonKernelSpoofed, own.claims()
+		}
+	}
+}
+
+func (m *Machine) restTicket(t *ticket) {
+	if t != nil {
+		m.rest(&t.watchers)
 	}
 }
 
 func (e *Event) claims() bool {
-	return e.AuditID != "" || e.RequestUID != ""
+	return e.AuditID != "" || e.ExecSession != "" || e.RequestUID != ""
 }
 
-// agrees reports whether what an event claims is the session that evidence says.
-func (e *Event) agrees(own, evidence *ticket) bool {
-	if e.AuditID != "" {
-		return clip(e.AuditID) == evidence.id
+// claimed reports whether what an event claims is the session: an ID that the journal has for it, or another of its
+// request's.
+func (r *root) claimed(own *ticket) bool {
+	if r.carries(own) {
+		return true
 	}
-	s := own.only()
-	return s != nil && s.AuditID == evidence.id
+	claimed, request := own.only(), r.primary().only()
+	return claimed != nil && claimed == request
 }
 
 // only returns the one request that has the ID, nil when there are none or several; the placeholder is not an ID.
@@ -100,27 +143,28 @@ func (t *ticket) claims() []*Session {
 	return claims
 }
 
-// corroborate asks whether the one request of the root's ID fits what the node saw.
-func (m *Machine) corroborate(a *Answer, r *root) {
-	s := r.ticket.only()
-	a.Claims = r.ticket.claims()
+// corroborate asks whether the one request of the session's ID fits what the node saw.
+func (m *Machine) corroborate(a *Answer, t tree, why Reason) {
+	r, id := t.root, t.root.primary()
+	s := id.only()
+	a.Claims = id.claims()
 	where := r.container.place()
 	switch {
-	case len(r.ticket.requests) == 0:
-		a.conclude(VerdictUnknown, m.absent(r.ticket))
+	case len(id.requests) == 0:
+		a.conclude(VerdictUnknown, m.absent(id))
 	case s == nil:
 		a.conclude(VerdictConflicting, ReasonReused)
-	case r.ticket.rootsOn(r.node) > 1:
+	case id.rootsOn(r.node) > 1:
 		a.conclude(VerdictConflicting, ReasonManyRoots)
 	case s.Refused():
 		a.conclude(VerdictConflicting, ReasonRefused)
-	case r.container != nil && a.Event.ContainerID != "" && shortID(a.Event.ContainerID) != r.container.id:
-		a.conclude(VerdictConflicting, ReasonEdge)
+	case r.disagrees(s):
+		a.conclude(VerdictConflicting, ReasonTwoClaims)
 	case where.contradicts(s) != "":
 		a.conclude(VerdictConflicting, where.contradicts(s))
 	case !m.startFits(s, r):
 		a.conclude(VerdictConflicting, ReasonTime)
-	case m.lost.has(s.AuditID):
+	case m.lost.has(id.id) || m.lost.has(s.AuditID):
 		a.conclude(VerdictHint, ReasonEvicted)
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
@@ -129,10 +173,17 @@ func (m *Machine) corroborate(a *Answer, r *root) {
 		a.conclude(VerdictHint, ReasonNoNode) // the events of any number of nodes
 	case !where.known() || s.Namespace == "" || s.Pod == "":
 		a.conclude(VerdictHint, ReasonNoPod)
+	case t.weak:
+		a.conclude(VerdictHint, ReasonWeak)
 	default:
-		a.conclude(VerdictCorroborated, ReasonChain)
+		a.conclude(VerdictCorroborated, why)
 		a.Session, a.Claims = s, nil
 	}
+}
+
+// disagrees reports whether journal and audit log have two IDs of a bridge for one session.
+func (r *root) disagrees(s *Session) bool {
+	return r.session != nil && s.ExecSession != "" && r.session.id[len(sessionPrefix):] != clip(s.ExecSession)
 }
 
 func (m *Machine) absent(t *ticket) Reason {
@@ -142,47 +193,57 @@ func (m *Machine) absent(t *ticket) Reason {
 	return ReasonNoAudit
 }
 
-// startFits reports whether the session's first process started when the request says that one may have.
+// startFits reports whether the session's first process started when the request says that one may have, by clocks that
+// differ as those of the sessions around it.
 func (m *Machine) startFits(s *Session, r *root) bool {
-	latest := s.Received
-	if s.Started.After(latest) {
-		latest = s.Started
+	if s.startedAt(r.at, &m.options) {
+		return true
 	}
-	latest = latest.Add(m.options.StartWithin)
-	if !s.Completed.IsZero() && s.Completed.Before(latest) {
-		latest = s.Completed
+	c := &r.node.clock
+	m.rest(&c.doubted)
+	ahead := r.at.Sub(s.Received)
+	return ahead.Abs() > m.options.Skew && c.usual(r.at, ahead, r.key, m.options.Skew)
+}
+
+// startedAt reports whether a session's first process may have started then.
+func (s *Session) startedAt(at time.Time, o *Options) bool {
+	until := latest(s.Received, s.Started).Add(o.StartWithin)
+	if !s.Completed.IsZero() && s.Completed.Before(until) {
+		until = s.Completed
 	}
-	skew := m.options.Skew
-	return !r.at.Before(s.Received.Add(-skew)) && !r.at.After(latest.Add(skew))
+	return !at.Before(s.Received.Add(-o.Skew)) && !at.After(until.Add(o.Skew))
 }
 
 // judgeClaim decides for a process without a way up to a session: at best a hint.
-func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
-	t := own
-	if t == nil {
-		t = c.claim
+func (m *Machine) judgeClaim(a *Answer, t tree, own *ticket) {
+	m.rest(m.loose(&a.Event))
+	m.restTicket(own)
+	m.restTicket(t.claim)
+	claim, why := cmp.Or(own, t.claim), ReasonNoChain
+	if claim == nil && !a.Event.claims() {
+		claim, why = m.byLogin(&a.Event), ReasonLoginUID
+		m.restTicket(claim)
 	}
-	if t == nil {
-		a.unclaimed()
+	if claim == nil {
+		a.unclaimed(t)
 		return
 	}
-	s := t.only()
-	a.Claims = t.claims()
+	s := claim.only()
+	a.Claims = claim.claims()
 	switch {
 	case s != nil:
 		a.AuditID = s.AuditID
-	case !strings.HasPrefix(t.id, uidPrefix):
-		a.AuditID = t.id
+	case claim.isAuditID():
+		a.AuditID = claim.id
 	}
 	where := m.placeOf(&a.Event)
 	switch {
-	case c.mixed, c.claim != nil && !c.claim.is(t):
+	case t.mixed, t.claim != nil && !t.claim.is(claim):
 		a.conclude(VerdictConflicting, ReasonTwoClaims)
-	case t.id == placeholder:
+	case claim.id == placeholder:
 		a.conclude(VerdictPlaceholder, ReasonPlaceholder)
-		a.Claims = nil
-	case len(t.requests) == 0:
-		a.conclude(VerdictUnknown, m.absent(t))
+	case len(claim.requests) == 0:
+		a.conclude(VerdictUnknown, m.absent(claim))
 	case s == nil:
 		a.conclude(VerdictConflicting, ReasonReused)
 	case s.Refused():
@@ -194,21 +255,55 @@ func (m *Machine) judgeClaim(a *Answer, c chain, own *ticket) {
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
 		a.Claims = nil
-	case m.lost.has(s.AuditID):
+	case m.lost.has(claim.id) || m.lost.has(s.AuditID):
 		a.conclude(VerdictHint, ReasonEvicted)
+	case t.edge:
+		a.conclude(VerdictHint, ReasonEdge)
 	default:
-		a.conclude(VerdictHint, ReasonNoChain)
+		a.conclude(VerdictHint, why)
 	}
 }
 
-// unclaimed decides where no ID is known: none was claimed, or its entry was evicted.
-func (a *Answer) unclaimed() {
-	a.AuditID = clip(a.Event.AuditID)
-	if a.Event.claims() {
-		a.conclude(VerdictUnknown, ReasonEvicted)
-		return
+// loose returns what an answer without a session rests on: what else is known of its container.
+func (m *Machine) loose(e *Event) *watchers {
+	n := m.node(e.Node)
+	if e.ContainerID != "" {
+		if c := n.containers[shortID(e.ContainerID)]; c != nil {
+			return &c.loose
+		}
 	}
-	a.conclude(VerdictUnknown, ReasonNoID)
+	return &n.loose
+}
+
+// byLogin returns the ID of the one session on the node that has the event's login UID and may have begun by then.
+func (m *Machine) byLogin(e *Event) (found *ticket) {
+	if e.LoginUID == 0 {
+		return nil
+	}
+	for _, r := range m.node(e.Node).byLogin[e.LoginUID] {
+		t := r.primary()
+		if t == nil || r.at.After(e.Time.Add(m.options.Skew)) {
+			continue
+		}
+		if found != nil && !found.is(t) {
+			return nil
+		}
+		found = t
+	}
+	return found
+}
+
+// unclaimed decides where no ID is known: none was claimed, or its entry was evicted.
+func (a *Answer) unclaimed(t tree) {
+	a.AuditID = clip(a.Event.AuditID)
+	switch {
+	case a.Event.claims():
+		a.conclude(VerdictUnknown, ReasonEvicted)
+	case t.edge:
+		a.conclude(VerdictUnknown, ReasonEdge)
+	default:
+		a.conclude(VerdictUnknown, ReasonNoID)
+	}
 }
 
 // locate fills in what the agent left out.
@@ -225,8 +320,20 @@ func (m *Machine) placeOf(e *Event) place {
 	return place{e.Namespace, e.Pod, e.Container}
 }
 
-// outside reports whether an event lies outside of its claimed session's time.
+// outside reports whether an event lies outside of its claimed session's time, by clocks that differ as those of the
+// sessions around it.
 func (m *Machine) outside(s *Session, e *Event) bool {
 	skew := m.options.Skew
-	return e.Time.Before(s.Received.Add(-skew)) || !s.Completed.IsZero() && e.Time.After(s.Completed.Add(skew))
+	if s.covers(e.Time, skew) {
+		return false
+	}
+	c := &m.node(e.Node).clock
+	m.rest(&c.doubted)
+	usual := c.usually(e.Time, skew)
+	return usual.Ahead.Abs() > MaxSkew || !s.covers(e.Time.Add(-usual.Ahead), skew)
+}
+
+// covers reports whether the request had come and was not completed yet.
+func (s *Session) covers(at time.Time, skew time.Duration) bool {
+	return !at.Before(s.Received.Add(-skew)) && (s.Completed.IsZero() || !at.After(s.Completed.Add(skew)))
 }

@@ -85,15 +85,21 @@ type Machine struct {
 	answer  func(*Answer)
 	stats   Stats
 
-	tickets   map[string]*ticket
-	nodes     map[string]*node
-	processes map[processKey]*process
-	lastNode  *node // events of one node come together
-	pending   pending
-	current   Answer    // the one being given about a late event
-	now       time.Time // the highest time Advance was told
+	tickets  map[string]*ticket
+	nodes    map[string]*node
+	lastNode *node // events of one node come together
+	running  int   // processes of all nodes
+	pending  pending
+	given    schedule
+	current  Answer      // the one being given about a late event
+	subjects []*watchers // that the answer being judged rests on
+	touched  []*watchers
+	now      time.Time // the highest time Advance was told
+	ended    bool      // nothing more comes
 
+	unsampled      earliest
 	endedSessions  queue[*ticket]
+	agedMarks      queue[*mark]
 	agedProcesses  queue[*process]
 	exited         queue[*process]
 	agedRoots      queue[*root]
@@ -108,17 +114,20 @@ func New(options Options, answer func(*Answer)) *Machine {
 	return &Machine{
 		options: options.withDefaults(), answer: answer,
 		tickets: map[string]*ticket{}, nodes: map[string]*node{},
-		processes: map[processKey]*process{},
-		pending:   newPending(),
+		pending: newPending(), given: newSchedule(),
 	}
 }
 
 // AddAudit takes in one stage of an exec request's audit event.
 func (m *Machine) AddAudit(a *Audit) {
 	m.stats.Audits++
-	m.request(m.ticket(a.AuditID, a.Received), a)
-	if a.RequestUID != "" {
-		m.request(m.ticket(uidPrefix+a.RequestUID, a.Received), a)
+	if s := m.request(m.ticket(a.AuditID, a.Received), a); s != nil {
+		if a.RequestUID != "" {
+			m.link(uidPrefix+a.RequestUID, s, a)
+		}
+		if a.ExecSession != "" {
+			m.link(sessionPrefix+a.ExecSession, s, a)
+		}
 	}
 	m.shrink()
 }
@@ -129,8 +138,12 @@ func (m *Machine) AddEvent(e *Event) {
 	p := m.learn(e)
 	if m.pending.answered(e.Time) {
 		m.stats.Late++
+		if p != nil {
+			m.touchLoose(p)
+		}
 		m.current = Answer{Event: *e}
 		m.settle(&m.current, p, false)
+		m.shrink()
 		return
 	}
 	m.grow(m.pending.add(e, p))
@@ -147,23 +160,38 @@ func (m *Machine) Advance(t time.Time) {
 	if m.options.Window == Forever {
 		return
 	}
-	for m.pending.due(t.Add(-m.options.Window)) {
+	over := t.Add(-m.options.Window)
+	m.sample(over)
+	m.revise()
+	for m.pending.due(over) {
 		m.settleOldest(false)
 	}
+	m.finish(over.Add(-m.options.Linger))
 	m.forget()
 }
 
-// Flush answers everything that waits.
+// Flush answers everything that waits, and gives every answer for the last time: nothing more comes.
 func (m *Machine) Flush() {
+	m.sample(endOfTime)
+	for _, n := range m.nodes {
+		m.touch(&n.clock.doubted)
+	}
+	m.revise()
+	m.ended = true
+	m.finish(endOfTime)
 	for m.pending.count > 0 {
 		m.settleOldest(false)
 	}
+	m.ended = false
 }
+
+// endOfTime is later than all that Unix nanoseconds can tell.
+var endOfTime = time.Unix(1<<40, 0)
 
 // Stats returns the counts so far.
 func (m *Machine) Stats() Stats {
 	s := m.stats
-	s.Sessions, s.Processes, s.Pending = len(m.tickets), len(m.processes), m.pending.count
+	s.Sessions, s.Processes, s.Pending, s.Answers = len(m.tickets), m.running, m.pending.count, m.given.count
 	return s
 }
 
@@ -172,7 +200,7 @@ func (m *Machine) settleOldest(early bool) {
 	m.grow(-b.bytes)
 	for _, w := range b.order {
 		if p := w.process; p != nil && p.gone { // dropped, and perhaps made anew
-			w.process = m.processes[p.key]
+			w.process = p.node.processes[p.key]
 		}
 		m.settle(&w.answer, w.process, early)
 	}
@@ -181,7 +209,8 @@ func (m *Machine) settleOldest(early bool) {
 
 // settle gives an answer and lets go of what its event was the last use of.
 func (m *Machine) settle(a *Answer, p *process, early bool) {
-	m.judge(a, p)
+	t := m.tree(&a.Event, p)
+	m.judge(a, t)
 	if early && a.Verdict == VerdictCorroborated {
 		a.Verdict, a.Reason, a.Session, a.Claims = VerdictHint, ReasonEarly, nil, []*Session{a.Session}
 	}
@@ -195,5 +224,23 @@ func (m *Machine) settle(a *Answer, p *process, early bool) {
 		m.stats.Unrelated++
 		return
 	}
+	a.Key, a.Revision = a.Event.Key(), 1
+	last := early || m.ended
+	if last || !m.options.Last {
+		m.give(a)
+	}
+	if !last {
+		m.keep(a, p, t)
+	}
+}
+
+// give hands out an answer, with the names of its pod that its agent left out.
+func (m *Machine) give(a *Answer) {
+	e := &a.Event
+	namespace, pod, container := e.Namespace, e.Pod, e.Container
+	if pod == "" || container == "" {
+		e.locate(m.placeOf(e))
+	}
 	m.answer(a)
+	e.Namespace, e.Pod, e.Container = namespace, pod, container
 }

@@ -107,7 +107,7 @@ func (p *pending) recycle(b *bucket) {
 }
 
 func (e *Event) bytes() int {
-	return eventBytes + len(e.Process.ExecID) + len(e.Parent.ExecID) + len(e.Grandparent.ExecID) + len(e.AuditID) + len(e.Command) +
+	return eventBytes + len(e.Process.ExecID) + len(e.Parent.ExecID) + len(e.Grandparent.ExecID) + len(e.AuditID) + len(e.ExecSession) + len(e.Command) +
 		len(e.Namespace) + len(e.Pod) + len(e.ContainerID)
 }
 

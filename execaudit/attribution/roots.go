@@ -1,122 +1,125 @@
 package attribution
 
 import (
-	"hash/maphash"
+	"bytes"
+	"cmp"
+	"container/heap"
+	"slices"
 	"strings"
 	"time"
 )
-
-// node is what is known of one node. Nothing of one node bears on another: that is why work can be sharded by it.
-type node struct {
-	name string
-	// covered says that the node keeps an exec journal; then nothing else makes a session's first process.
-	covered bool
-	journal map[journalKey]*root
-	byTicks map[Process]*root
-	byPID   map[int][]*root
-
-	containers map[containerID]*container
-
-	boot  string          // the boot last heard of
-	seeds [2]maphash.Seed // of this node's process keys
-}
 
 type journalKey struct {
 	container containerID
 	execID    string
 }
 
-// root is a session's first process.
+func (k journalKey) compare(o journalKey) int {
+	return cmp.Or(bytes.Compare(k.container[:], o.container[:]), cmp.Compare(k.execID, o.execID))
+}
+
+// root is a session that a journal recorded, and its first process.
 type root struct {
 	node      *node
-	journal   bool
 	key       journalKey
-	ticket    *ticket // nil when the session has no audit ID
+	ticket    *ticket // of its audit ID, nil without one
+	session   *ticket // of a bridge's ID, nil without one
 	container *container
 	process   Process
+	mark      *mark // nil when the journal has none
+	login     uint32
 	// at is when it started or was about to; start and end enclose a time in which
 	// the PID was this process's for sure.
 	at, start, end time.Time
 	lost           bool
-	// mixed says that its own evidence names two IDs.
+	// mixed says that its own records disagree.
 	mixed bool
 	live  int
-	gone  bool
-}
-
-func (m *Machine) node(name string) *node {
-	if n := m.lastNode; n != nil && n.name == name {
-		return n
-	}
-	n := m.nodes[name]
-	if n == nil {
-		n = newNode(name)
-		m.nodes[n.name] = n
-	}
-	m.lastNode = n
-	return n
-}
-
-func newNode(name string) *node {
-	return &node{
-		name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{},
-		containers: map[containerID]*container{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-	}
-}
-
-// sharedBoot returns a copy of a boot's ID that the node's processes share.
-func (n *node) sharedBoot(id string) string {
-	if id != n.boot {
-		n.boot = strings.Clone(id)
-	}
-	return n.boot
+	watchers
+	gone bool
 }
 
 // AddRecord takes in one record of a runtime's exec journal.
 func (m *Machine) AddRecord(r *Record) {
 	m.stats.Records++
 	n := m.node(r.Node)
-	n.covered = true
 	key := journalKey{shortID(r.ContainerID), r.ExecID}
 	known := n.journal[key]
 	if known == nil {
 		known = m.open(n, key, r)
 	}
-	known.container.name(r.Namespace, r.Pod, r.Container)
-	m.carry(known, r.AuditID, r.Time)
-	known.reach(r)
+	m.name(known.container, r.Namespace, r.Pod, r.Container)
+	m.carry(known, &known.ticket, r.AuditID, r.Time)
+	if r.ExecSession != "" {
+		m.carry(known, &known.session, sessionPrefix+r.ExecSession, r.Time)
+	}
+	m.reach(known, r)
+	m.own(m.mark(n, r.Process.BootID, r.SessionID), known)
+	m.logIn(known, r.LoginUID)
 	if r.Process.PID > 0 && known.process.PID == 0 {
 		m.begin(known, r.Process)
 	}
+	m.touchRoot(known)
 	m.shrink()
+}
+
+// touchRoot has the answers judged again that may have to do with the session: its own, and those near it that have
+// none.
+func (m *Machine) touchRoot(r *root) {
+	m.touch(&r.watchers)
+	m.touch(&r.node.loose)
+	if r.container != nil {
+		m.touch(&r.container.loose)
+	}
+	if t := r.primary(); t != nil {
+		m.touch(&t.watchers)
+	}
 }
 
 func (m *Machine) open(n *node, key journalKey, r *Record) *root {
 	key = journalKey{key.container, strings.Clone(key.execID)}
-	known := &root{node: n, journal: true, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time}
+	known := &root{node: n, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time}
 	n.journal[key] = known
+	if known.container != nil {
+		known.container.roots = append(known.container.roots, known)
+	}
 	m.agedRoots.push(known)
-	m.grow(rootBytes)
+	heap.Push(&m.unsampled, unsampled{known.at, known})
+	m.grow(rootBytes + len(key.execID))
 	return known
 }
 
-// carry notes the ID of a session; every record of one repeats it.
-func (m *Machine) carry(r *root, id string, at time.Time) {
+// carry notes an ID of a session; every record of one repeats it.
+func (m *Machine) carry(r *root, as **ticket, id string, at time.Time) {
 	if id == "" {
 		return
 	}
 	t := m.ticket(id, at)
-	if r.ticket != nil && !r.ticket.is(t) {
+	if *as != nil && !(*as).is(t) {
 		r.mixed = true
 		return
 	}
-	r.ticket = t
+	*as = t
 	t.addRoot(r)
 }
 
-func (r *root) reach(record *Record) {
+// primary returns the ticket by which the session's request is found; nil for a session without an ID.
+func (r *root) primary() *ticket {
+	if r.ticket != nil && (r.ticket.id != placeholder || r.session == nil) {
+		return r.ticket
+	}
+	return r.session
+}
+
+// carries reports whether the journal has the ID for the session.
+func (r *root) carries(t *ticket) bool {
+	return t != nil && (t.is(r.ticket) || t.is(r.session))
+}
+
+func (m *Machine) reach(r *root, record *Record) {
 	if record.Time.Before(r.at) {
 		r.at = record.Time
+		heap.Push(&m.unsampled, unsampled{r.at, r})
 	}
 	switch record.Phase {
 	case PhaseStart:
@@ -126,10 +129,22 @@ func (r *root) reach(record *Record) {
 	}
 }
 
+func (m *Machine) logIn(r *root, uid uint32) {
+	if uid == 0 || r.login != 0 {
+		return
+	}
+	r.login = uid
+	r.node.byLogin[uid] = append(r.node.byLogin[uid], r)
+}
+
 func (m *Machine) begin(r *root, p Process) {
 	p.BootID = r.node.sharedBoot(p.BootID)
 	r.process = p
 	if p.StartTicks > 0 {
+		if other := r.node.byTicks[p.ticks()]; other != nil {
+			r.mixed, other.mixed = true, true // one process cannot be the first of two sessions
+			m.touchRoot(other)
+		}
 		r.node.byTicks[p.ticks()] = r
 	}
 	r.node.byPID[p.PID] = append(r.node.byPID[p.PID], r)
@@ -149,13 +164,26 @@ type sighting struct {
 	first     bool // the first image, and its parent outside of the container
 }
 
-// find returns the journal's session whose first process was sighted.
+// find returns the session whose first process was sighted.
 func (n *node) find(s sighting) *root {
 	if s.process.ExecID == "" && s.process.StartTicks > 0 {
 		return n.byTicks[s.process.ticks()]
 	}
+	if r := n.holder(s); r != nil {
+		return r
+	}
 	for _, r := range n.byPID[s.process.PID] {
-		if r.container == s.container && (r.held(s) || r.began(s)) {
+		if r.container == s.container && r.began(s) {
+			return r
+		}
+	}
+	return nil
+}
+
+// holder returns the session whose first process had the PID at the time for sure.
+func (n *node) holder(s sighting) *root {
+	for _, r := range n.byPID[s.process.PID] {
+		if r.container == s.container && r.held(s.at) {
 			return r
 		}
 	}
@@ -164,14 +192,22 @@ func (n *node) find(s sighting) *root {
 
 // held reports whether the PID was the root's for sure. An end that is missing, or was not seen, leaves room for the
 // PID's reuse.
-func (r *root) held(s sighting) bool {
-	closed := !r.start.IsZero() && !r.end.IsZero() && !r.lost
-	return closed && !s.at.Before(r.start) && !s.at.After(r.end)
+func (r *root) held(at time.Time) bool {
+	return !r.start.IsZero() && r.closed() && !at.Before(r.start) && !at.After(r.end)
 }
 
-// began reports whether the agent saw the runtime start a process with the root's number and ID.
+func (r *root) closed() bool {
+	return !r.end.IsZero() && !r.lost
+}
+
+// began reports whether the agent saw the runtime start a process with the root's number and ID: before the runtime
+// wrote that it had, since the number is the root's until then, or before the root's end.
 func (r *root) began(s sighting) bool {
-	return s.first && s.claim != nil && s.claim.is(r.ticket) && !s.at.Before(r.at) && (r.end.IsZero() || !s.at.After(r.end))
+	until := r.start
+	if r.closed() {
+		until = r.end
+	}
+	return s.first && r.carries(s.claim) && !s.at.Before(r.at) && !s.at.After(until)
 }
 
 func (m *Machine) closeRoot(r *root) {
@@ -179,30 +215,37 @@ func (m *Machine) closeRoot(r *root) {
 		return
 	}
 	r.gone = true
-	if r.ticket != nil {
-		r.ticket.dropRoot(r)
+	for _, t := range [...]*ticket{r.ticket, r.session} {
+		if t != nil {
+			t.dropRoot(r)
+		}
 	}
-	if !r.journal {
-		return
+	if r.mark != nil && r.mark.root == r {
+		r.mark.root = nil
+	}
+	if c := r.container; c != nil {
+		c.roots = without(c.roots, r)
 	}
 	n := r.node
 	delete(n.journal, r.key)
 	if n.byTicks[r.process.ticks()] == r {
 		delete(n.byTicks, r.process.ticks())
 	}
-	n.byPID[r.process.PID] = without(n.byPID[r.process.PID], r)
-	if len(n.byPID[r.process.PID]) == 0 {
-		delete(n.byPID, r.process.PID)
+	remove(n.byPID, r.process.PID, r)
+	remove(n.byLogin, r.login, r)
+	m.grow(-rootBytes - len(r.key.execID))
+}
+
+// remove takes r out of one of the lists.
+func remove[K comparable](lists map[K][]*root, key K, r *root) {
+	list := without(lists[key], r)
+	if len(list) == 0 {
+		delete(lists, key)
+		return
 	}
-	m.grow(-rootBytes)
+	lists[key] = list
 }
 
 func without(list []*root, gone *root) []*root {
-	kept := list[:0]
-	for _, r := range list {
-		if r != gone {
-			kept = append(kept, r)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(list, func(r *root) bool { return r == gone })
 }

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,8 @@ type Session struct {
 	ExecSession string `json:"execSession,omitempty"`
 
 	stage Stage
+	// changes counts how often a stage told something else of the request than one before it.
+	changes int
 }
 
 // Actor returns the user as whom the request was carried out: the impersonated
@@ -92,9 +95,28 @@ func (s *Session) nameless() bool {
 	return s.User.Name == "" || s.Actor().Name == ""
 }
 
-// Refused reports whether the API server or the kubelet refused the request, so that no process came of it.
+// switchingProtocols is the HTTP status of a request that became a session.
+const switchingProtocols = 101
+
+// Refused reports whether the request was answered and did not become a session, so that no process came of it: it was
+// refused, or never upgraded.
 func (s *Session) Refused() bool {
-	return s.Code >= 400
+	return s.Code != 0 && s.Code != switchingProtocols
+}
+
+// same reports whether two sessions are of one request and the same people; both may be nil.
+func (s *Session) same(o *Session) bool {
+	if s == nil || o == nil || s == o {
+		return s == o
+	}
+	return s.AuditID == o.AuditID && s.ExecSession == o.ExecSession && s.Received.Equal(o.Received) && s.Refused() == o.Refused() &&
+		s.Namespace == o.Namespace && s.Pod == o.Pod && s.Container == o.Container &&
+		s.User.equal(&o.User) && s.Actor().equal(o.Actor())
+}
+
+func (u *User) equal(o *User) bool {
+	return u.Name == o.Name && u.UID == o.UID && slices.Equal(u.Groups, o.Groups) &&
+		maps.EqualFunc(u.Extra, o.Extra, func(a, b []string) bool { return slices.Equal(a, b) })
 }
 
 // compare orders requests by the time they were received, then by who made them.
@@ -119,7 +141,11 @@ func newSession(a *Audit) *Session {
 // merge takes a stage in. The latest stage counts, whatever the order they come in.
 func (s *Session) merge(a *Audit) {
 	if a.Stage >= s.stage {
+		before := *s
 		s.fill(a)
+		if !s.same(&before) {
+			s.changes++
+		}
 	}
 	switch {
 	case a.Stage == StageResponseStarted:

@@ -6,8 +6,11 @@ import (
 	"time"
 )
 
-// uidPrefix keeps the Security Profiles Operator's request UIDs apart from audit IDs.
-const uidPrefix = "request UID\x00"
+// Prefixes keep the Security Profiles Operator's request UIDs and a bridge's session IDs apart from audit IDs.
+const (
+	uidPrefix     = "request UID\x00"
+	sessionPrefix = "exec session\x00"
+)
 
 // is compares IDs, since a ticket may have been dropped and made anew.
 func (t *ticket) is(other *ticket) bool {
@@ -20,9 +23,14 @@ type ticket struct {
 	requests []*Session
 	roots    []*root
 	crowded  bool // there were more than maxRequests
-	live     int  // processes that rest on one of roots
 	last     time.Time
-	gone     bool
+	watchers
+	gone bool
+}
+
+// isAuditID reports whether the ID is one of the API server's.
+func (t *ticket) isAuditID() bool {
+	return !strings.HasPrefix(t.id, uidPrefix) && !strings.HasPrefix(t.id, sessionPrefix)
 }
 
 // maxRequests is how many requests of one ID are kept; more are as good as proof that it was reused.
@@ -44,32 +52,45 @@ func (m *Machine) ticket(id string, at time.Time) *ticket {
 		m.endedSessions.push(t)
 		m.grow(ticketBytes + len(id))
 	}
-	if at.After(t.last) {
-		t.last = at
-	}
+	t.last = latest(t.last, at)
 	return t
 }
 
-func (m *Machine) request(t *ticket, a *Audit) {
-	if a.At.After(t.last) {
-		t.last = a.At
-	}
+// request takes in a stage and returns its request; nil where there are too many.
+func (m *Machine) request(t *ticket, a *Audit) *Session {
+	t.last = latest(t.last, a.At)
+	m.touch(&t.watchers)
 	for _, s := range t.requests {
 		if s.sameRequest(a) {
 			before := s.bytes()
 			s.merge(a)
 			m.grow(s.bytes() - before)
-			return
+			return s
 		}
 	}
 	if len(t.requests) == maxRequests {
 		t.crowded = true
-		return
+		return nil
 	}
 	s := newSession(a)
 	s.merge(a)
 	t.requests = append(t.requests, s)
 	m.grow(s.bytes())
+	return s
+}
+
+// link has a request found by another of its IDs, too.
+func (m *Machine) link(id string, s *Session, a *Audit) {
+	t := m.ticket(id, a.Received)
+	t.last = latest(t.last, a.At)
+	m.touch(&t.watchers)
+	switch {
+	case slices.Contains(t.requests, s):
+	case len(t.requests) == maxRequests:
+		t.crowded = true
+	default:
+		t.requests = append(t.requests, s)
+	}
 }
 
 // accepted returns the requests that may have started a process, else the refused ones.
@@ -86,35 +107,24 @@ func (t *ticket) accepted() []*Session {
 	return accepted
 }
 
-// rootsOn counts the sessions on a node that carry the ID: the journal's where there is one.
+// rootsOn counts the sessions on a node that carry the ID.
 func (t *ticket) rootsOn(n *node) int {
 	count := 0
 	for _, r := range t.roots {
-		if r.node == n && r.journal == n.covered {
+		if r.node == n {
 			count++
 		}
 	}
 	return count
 }
 
-// addRoot keeps up to two roots of a kind for a node, which prove a reuse.
-func (t *ticket) addRoot(r *root) bool {
-	same := 0
-	for _, known := range t.roots {
-		if known == r {
-			return false
-		}
-		if known.node == r.node && known.journal == r.journal {
-			same++
-		}
+// addRoot keeps up to two roots for a node, which prove a reuse.
+func (t *ticket) addRoot(r *root) {
+	if !slices.Contains(t.roots, r) && t.rootsOn(r.node) < 2 {
+		t.roots = append(t.roots, r)
 	}
-	if same >= 2 {
-		return false
-	}
-	t.roots = append(t.roots, r)
-	return true
 }
 
 func (t *ticket) dropRoot(r *root) {
-	t.roots = slices.DeleteFunc(t.roots, func(known *root) bool { return known == r })
+	t.roots = without(t.roots, r)
 }

@@ -36,7 +36,7 @@ func newWorld(seed uint64, sessions int, honest bool) *world {
 		truth: map[string]string{}, spoofed: map[string]bool{}, plain: map[string]bool{},
 		random: rand.New(rand.NewPCG(seed, 1)), clock: dawn, ticks: 1000, byPID: map[string][]int{}, honest: honest,
 	}
-	w.journal, w.agent = seed%2 == 0, int(seed/2%2)
+	w.journal, w.agent = true, int(seed/2%2)
 	var ids []string
 	for i := range sessions {
 		ids = append(ids, w.session(i, ids))

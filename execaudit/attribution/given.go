@@ -1,0 +1,188 @@
+package attribution
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+)
+
+// given is an answer that evidence may revise.
+type given struct {
+	answer  Answer // its event as it was added
+	process *process
+	tree    tree // as far as it is known for good
+	on      [maxSubjects]*watchers
+	told    int // version of the sessions that the answer named
+	bytes   int
+	final   bool
+}
+
+// maxSubjects is how many pieces of the state an answer rests on: the tickets of its session, its own claim and its
+// ancestors', the session, its mark, its container and its node's clock.
+const maxSubjects = 7
+
+// rest notes that the answer that is being judged rests on w.
+func (m *Machine) rest(w *watchers) {
+	if !slices.Contains(m.subjects, w) && len(m.subjects) < maxSubjects {
+		m.subjects = append(m.subjects, w)
+	}
+}
+
+// watch has g judged again when what it rests on changes.
+func (g *given) watch(subjects []*watchers) {
+	for _, w := range subjects {
+		for i := range g.on {
+			if g.on[i] == w {
+				break
+			}
+			if g.on[i] == nil {
+				g.on[i] = w
+				w.add(g)
+				break
+			}
+		}
+	}
+}
+
+// keep remembers an answer until nothing revises it any more.
+func (m *Machine) keep(a *Answer, of *process, t tree) {
+	g := &given{answer: *a, process: of, told: a.version(), bytes: givenBytes - eventBytes + a.Event.bytes()}
+	g.learn(t)
+	g.watch(m.subjects)
+	m.given.add(g)
+	m.grow(g.bytes)
+}
+
+// learn keeps what the process tree says, where that is for good.
+func (g *given) learn(t tree) {
+	if t.root != nil && !t.byMark && !t.torn {
+		g.tree = t
+	}
+}
+
+// revise judges again what rests on evidence that has changed.
+func (m *Machine) revise() {
+	if len(m.touched) == 0 {
+		return
+	}
+	var again []*given
+	for _, w := range m.touched {
+		w.compact()
+		w.touched = false
+		again = append(again, w.answers...)
+	}
+	clear(m.touched)
+	m.touched = m.touched[:0]
+	slices.SortFunc(again, (*given).compare)
+	for i, g := range again {
+		if i == 0 || g != again[i-1] {
+			m.judgeAgain(g)
+		}
+	}
+}
+
+func (g *given) compare(o *given) int {
+	return g.answer.Event.compare(&o.answer.Event)
+}
+
+// judgeAgain gives the answer once more if it is another one now.
+func (m *Machine) judgeAgain(g *given) {
+	now := Answer{Key: g.answer.Key, Revision: g.answer.Revision, Event: g.answer.Event}
+	t := g.tree
+	if t.root == nil {
+		if p := g.process; p != nil && p.gone {
+			g.process = p.node.processes[p.key]
+		}
+		t = m.tree(&now.Event, g.process)
+		g.learn(t)
+	}
+	m.judge(&now, t)
+	g.watch(m.subjects)
+	told := now.version()
+	if told == g.told && now.same(&g.answer) {
+		return
+	}
+	now.Revision++
+	m.stats.Revised++
+	g.answer, g.told = now, told
+	if !m.options.Last {
+		m.give(&now)
+	}
+}
+
+// version changes when one of the sessions that the answer names does.
+func (a *Answer) version() int {
+	version := 0
+	if a.Session != nil {
+		version = a.Session.changes
+	}
+	for _, s := range a.Claims {
+		version += s.changes
+	}
+	return version
+}
+
+// finish gives for good what nothing that is from t or later revises.
+func (m *Machine) finish(t time.Time) {
+	for m.given.due(t) {
+		m.finishOldest()
+	}
+}
+
+// finishOldest returns how many answers it put beyond revision.
+func (m *Machine) finishOldest() int {
+	answers := m.given.pop()
+	for _, g := range answers {
+		if slices.Contains(g.on[:], &m.node(g.answer.Event.Node).clock.doubted) {
+			m.judgeAgain(g)
+		}
+		if m.options.Last {
+			m.give(&g.answer)
+		}
+		g.final = true
+		m.grow(-g.bytes)
+	}
+	return len(answers)
+}
+
+// schedule has answers by the second of their event.
+type schedule struct {
+	buckets map[int64][]*given
+	seconds secondsHeap
+	count   int
+}
+
+func newSchedule() schedule {
+	return schedule{buckets: map[int64][]*given{}}
+}
+
+func (s *schedule) add(g *given) {
+	second := g.answer.Event.Time.Unix()
+	bucket := s.buckets[second]
+	if bucket == nil {
+		heap.Push(&s.seconds, second)
+	}
+	s.buckets[second] = append(bucket, g)
+	s.count++
+}
+
+// due reports whether the oldest bucket ends at or before t.
+func (s *schedule) due(t time.Time) bool {
+	return len(s.seconds) > 0 && s.seconds[0] < t.Unix()
+}
+
+// pop takes the oldest bucket out, its answers in order.
+func (s *schedule) pop() []*given {
+	second := heap.Pop(&s.seconds).(int64)
+	answers := s.buckets[second]
+	delete(s.buckets, second)
+	s.count -= len(answers)
+	slices.SortStableFunc(answers, (*given).compare)
+	return answers
+}
+
+// same reports whether two answers about one event say the same.
+func (a *Answer) same(b *Answer) bool {
+	return a.Verdict == b.Verdict && a.Reason == b.Reason && a.AuditID == b.AuditID && a.ExecSession == b.ExecSession &&
+		a.Session.same(b.Session) && slices.EqualFunc(a.Claims, b.Claims, (*Session).same)
+}

@@ -1,0 +1,96 @@
+package attribution
+
+import "time"
+
+// markKey is the kernel's audit session of one boot. The kernel counts them from the boot on, and no process can choose
+// its own.
+type markKey struct {
+	boot    string
+	session uint32
+}
+
+// mark is one audit session of the kernel on a node: the session that a journal recorded it for, and the processes that
+// have it.
+type mark struct {
+	node *node
+	key  markKey
+	root *root // nil when no journal has it
+	// shared says that a journal has it for several sessions: then it was not set for one.
+	shared bool
+	// first and last are of the events that have it.
+	first, last time.Time
+	live        int // processes that have it
+	watchers
+	gone bool
+}
+
+// markSlack is how much earlier than the journal's first word of a session its mark may be seen: it is set just before
+// that is written.
+const markSlack = time.Second
+
+// mark returns the mark of a process on the node; nil without a session ID, or without a boot to tell it from that of
+// another boot.
+func (m *Machine) mark(n *node, boot string, session uint32) *mark {
+	if session == 0 || boot == "" {
+		return nil
+	}
+	key := markKey{n.sharedBoot(boot), session}
+	k := n.marks[key]
+	if k == nil {
+		k = &mark{node: n, key: key}
+		n.marks[key] = k
+		m.agedMarks.push(k)
+		m.grow(markBytes)
+	}
+	return k
+}
+
+// see notes the time of an event that has the mark; safe on nil.
+func (k *mark) see(m *Machine, at time.Time) {
+	if k == nil {
+		return
+	}
+	if k.first.IsZero() || at.Before(k.first) {
+		k.first = at
+		m.touch(&k.watchers)
+	}
+	k.last = latest(k.last, at)
+}
+
+// anchor returns the session that the mark was set for; nil for none, and for a mark that there was before the session,
+// or that several have: those are of a login from which the runtime was started. Safe on nil.
+func (k *mark) anchor() *root {
+	if k == nil || k.root == nil || k.shared || !k.first.IsZero() && k.first.Before(k.root.at.Add(-markSlack)) {
+		return nil
+	}
+	return k.root
+}
+
+// own notes that the journal has the mark for r.
+func (m *Machine) own(k *mark, r *root) {
+	if k == nil {
+		return
+	}
+	k.last = latest(k.last, r.at)
+	k.shared = k.shared || k.root != nil && k.root != r
+	if k.root == nil {
+		k.root = r
+	}
+	r.mixed = r.mixed || r.mark != nil && r.mark != k
+	r.mark = k
+	m.touch(&k.watchers)
+}
+
+// anchored reports whether the session has a mark of its own.
+func (r *root) anchored() bool {
+	return r.mark.anchor() == r
+}
+
+func (m *Machine) dropMark(k *mark) {
+	if k.gone {
+		return
+	}
+	k.gone = true
+	delete(k.node.marks, k.key)
+	m.grow(-markBytes)
+}

@@ -1,0 +1,144 @@
+package attribution
+
+// maxDepth bounds a climb; what is deeper has no root.
+const maxDepth = 4096
+
+// tree is what the ancestors of a process say.
+type tree struct {
+	root  *root
+	claim *ticket // the nearest claim below the root
+	mixed bool    // claims below the root differ
+	// weak says that a process on the way is not identified for certain.
+	weak bool
+	// byMark says that an ancestor's mark showed the root, not its being the first process.
+	byMark bool
+	// torn says that the journal has the process that showed the root for one session, and its mark for another.
+	torn bool
+	// edge says that the way up ends where it leads out of the container.
+	edge bool
+}
+
+// tree returns what is above an event's process. Where the process is not identified for certain, a journal may still
+// say that the event's own number was its session's at that time.
+func (m *Machine) tree(e *Event, p *process) tree {
+	if p == nil || !p.certain {
+		if r := m.holder(e); r != nil {
+			return tree{root: r}
+		}
+	}
+	if p == nil {
+		return tree{}
+	}
+	return m.climb(p)
+}
+
+func (m *Machine) holder(e *Event) *root {
+	n := m.nodes[e.Node]
+	if n == nil || e.Process.PID == 0 || e.ContainerID == "" {
+		return nil
+	}
+	return n.holder(sighting{process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time})
+}
+
+// climb follows parents up to a session's first process. A link between two containers is no evidence of anything: a
+// session that restarts a daemon is above every container that the daemon starts.
+func (m *Machine) climb(p *process) tree {
+	var t tree
+	start := p
+	for depth := 0; p != nil && depth < maxDepth; depth++ {
+		if p.known(&t) {
+			t.edge = t.edge || start.container.apart(t.root.container) && start != p
+			if t.edge {
+				t.root = nil
+				return t
+			}
+			m.remember(start, p, t)
+			return t
+		}
+		t.weak = t.weak || !p.certain
+		t.observe(p)
+		above := m.above(p)
+		if above != nil && above.container.apart(p.container) {
+			t.edge = true
+			return t
+		}
+		p = above
+	}
+	return t
+}
+
+// apart reports whether both are known and are two.
+func (c *container) apart(o *container) bool {
+	return c != nil && o != nil && c != o
+}
+
+// known fills in the session whose first process p is, or whose mark it has, and reports whether there is one.
+func (p *process) known(t *tree) bool {
+	if p.found.root != nil {
+		t.root, t.weak = p.found.root, t.weak || p.found.weak
+		return true
+	}
+	first, marked := p.node.find(p.sighting()), p.mark.anchor()
+	switch {
+	case first == nil && marked == nil:
+		return false
+	case first == nil:
+		t.root, t.byMark = marked, true
+	default:
+		t.root, t.torn = first, marked != nil && marked != first
+	}
+	t.weak = t.weak || !p.certain
+	return true
+}
+
+func (t *tree) observe(p *process) {
+	switch {
+	case p.claim == nil:
+	case t.claim == nil:
+		t.claim = p.claim
+	case !t.claim.is(p.claim):
+		t.mixed = true
+	}
+	t.mixed = t.mixed || p.mixed
+}
+
+// above returns the next known ancestor. A parent that only its children's events tell of is stepped over.
+func (m *Machine) above(p *process) *process {
+	if p.parent == (processKey{}) {
+		return nil
+	}
+	if parent := p.node.processes[p.parent]; parent != nil {
+		return parent
+	}
+	if p.grandparent == (processKey{}) {
+		return nil
+	}
+	return p.node.processes[p.grandparent]
+}
+
+// remember spares the next climb the way, and lets ancestors be forgotten. What rests on a mark is asked for again each
+// time: the mark may turn out not to be the session's own.
+func (m *Machine) remember(from, to *process, t tree) {
+	if t.byMark || t.torn {
+		return
+	}
+	weak := false
+	var way [16]*process
+	path := way[:0]
+	for p := from; ; p = m.above(p) {
+		path = append(path, p)
+		if p == to {
+			break
+		}
+	}
+	for i := len(path) - 1; i >= 0; i-- {
+		p := path[i]
+		weak = weak || !p.certain
+		if p.found.root == nil {
+			p.found = tree{root: t.root, weak: weak}
+			t.root.live++
+		} else {
+			weak = p.found.weak
+		}
+	}
+}
