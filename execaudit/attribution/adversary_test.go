@@ -9,11 +9,11 @@ import (
 
 // attack is alice's session in a container where mallory has one, too, and processes of mallory's.
 type attack struct {
-	alice, mallory         attribution.Audit
-	victim, attacker       attribution.Event // the first processes
-	victimJournal          []any             // of alice's session
-	journal                []any             // of both
-	escaped, silent, worse attribution.Event // mallory's, with the shim as parent: claiming alice's ID, nothing, and its own session's mark
+	alice, mallory   attribution.Audit
+	victim, attacker attribution.Event // the first processes
+	victimJournal    []any             // of alice's session
+	journal          []any             // of both
+	escaped, silent  attribution.Event // mallory's, with the shim as parent: claiming alice's ID, and nothing
 }
 
 // The kernel's audit sessions of the two.

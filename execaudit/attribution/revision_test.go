@@ -8,15 +8,15 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
-// live is a machine that keeps what it gave.
-type live struct {
+// stream is a machine that keeps what it gave.
+type stream struct {
 	*attribution.Machine
 	given []attribution.Answer
 	texts []string // revision, verdict and user of each, as it was when it was given
 }
 
-func newLive(o attribution.Options) *live {
-	l := &live{}
+func newStream(o attribution.Options) *stream {
+	l := &stream{}
 	l.Machine = attribution.New(o, func(a *attribution.Answer) {
 		user := "-"
 		if a.Session != nil {
@@ -27,7 +27,7 @@ func newLive(o attribution.Options) *live {
 	return l
 }
 
-func (l *live) add(evidence ...any) {
+func (l *stream) add(evidence ...any) {
 	for _, e := range evidence {
 		switch e := e.(type) {
 		case attribution.Audit:
@@ -40,7 +40,7 @@ func (l *live) add(evidence ...any) {
 	}
 }
 
-func (l *live) wants(t *testing.T, want ...string) {
+func (l *stream) wants(t *testing.T, want ...string) {
 	t.Helper()
 	if got := l.texts; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("given %q, want %q", got, want)
@@ -57,7 +57,7 @@ func TestRevisions(t *testing.T) {
 	reuse.Received = dawn.Add(20 * time.Second)
 
 	t.Run("ATT-14 ATT-16 an audit event that comes after the window and reuses the ID takes the name back", func(t *testing.T) {
-		l := newLive(attribution.Options{})
+		l := newStream(attribution.Options{})
 		l.add(alice, intent, start, root)
 		l.Advance(after(0))
 		l.wants(t, "1 corroborated alice")
@@ -96,7 +96,7 @@ func TestRevisions(t *testing.T) {
 			"mark":          {[]any{alice, intent, withMark}, marked, [2]string{"1 hint -", "2 corroborated alice"}},
 			"pod":           {[]any{alice, unnamed, unnamedStart, nowhere}, intent, [2]string{"1 hint -", "2 corroborated alice"}},
 		} {
-			l := newLive(attribution.Options{})
+			l := newStream(attribution.Options{})
 			l.add(c.early...)
 			l.Advance(after(0))
 			l.add(c.late)
@@ -110,7 +110,7 @@ func TestRevisions(t *testing.T) {
 		}
 	})
 	t.Run("ATT-16 a session's end changes no answer", func(t *testing.T) {
-		l := newLive(attribution.Options{})
+		l := newStream(attribution.Options{})
 		l.add(alice, intent, start, root)
 		l.Advance(after(0))
 		complete, end := alice, start
@@ -122,7 +122,7 @@ func TestRevisions(t *testing.T) {
 		l.wants(t, "1 corroborated alice")
 	})
 	t.Run("ATT-16 nothing revises an answer once Linger has passed", func(t *testing.T) {
-		l := newLive(attribution.Options{})
+		l := newStream(attribution.Options{})
 		l.add(alice, intent, start, root)
 		l.Advance(after(0))
 		l.Advance(after(attribution.DefaultLinger))
@@ -135,7 +135,7 @@ func TestRevisions(t *testing.T) {
 		l.wants(t, "1 corroborated alice")
 	})
 	t.Run("ATT-16 Last gives each answer once, as it is in the end", func(t *testing.T) {
-		l := newLive(attribution.Options{Last: true})
+		l := newStream(attribution.Options{Last: true})
 		l.add(alice, intent, start, root)
 		l.Advance(after(0))
 		l.wants(t)
@@ -146,7 +146,7 @@ func TestRevisions(t *testing.T) {
 		l.wants(t, "2 conflicting -")
 	})
 	t.Run("ATT-16 a late event is answered at once and revised as others are", func(t *testing.T) {
-		l := newLive(attribution.Options{})
+		l := newStream(attribution.Options{})
 		l.Advance(after(0))
 		l.add(intent, start, root)
 		far := first("id-z", 99, 40_000)
@@ -158,7 +158,7 @@ func TestRevisions(t *testing.T) {
 		l.wants(t, "1 unknown -", "2 corroborated alice", "2 corroborated alice")
 	})
 	t.Run("ATT-6 ATT-16 the memory bound puts answers beyond revision, and counts them", func(t *testing.T) {
-		l := newLive(attribution.Options{MaxBytes: 32 << 10})
+		l := newStream(attribution.Options{MaxBytes: 32 << 10})
 		l.add(alice, intent, start, root)
 		for i := range 200 {
 			l.add(child(root, 100+i, 300+i))
@@ -226,7 +226,7 @@ func TestSkews(t *testing.T) {
 	}
 	t.Run("ATT-14 a node's clock that is off costs nobody a name, and is told", func(t *testing.T) {
 		for _, d := range []time.Duration{-time.Minute, -3 * time.Second, time.Minute, 4 * time.Minute} {
-			l := newLive(attribution.Options{Last: true, Window: attribution.Forever})
+			l := newStream(attribution.Options{Last: true, Window: attribution.Forever})
 			l.add(sessions(20, d)...)
 			l.Flush()
 			for _, a := range l.given {
@@ -240,7 +240,7 @@ func TestSkews(t *testing.T) {
 		}
 	})
 	t.Run("ATT-14 as answers go on, those from before enough was known are revised", func(t *testing.T) {
-		l := newLive(attribution.Options{})
+		l := newStream(attribution.Options{})
 		for _, e := range sessions(40, -5*time.Second) {
 			l.add(e)
 			if e, ok := e.(attribution.Event); ok {
@@ -259,10 +259,10 @@ func TestSkews(t *testing.T) {
 		}
 	})
 	t.Run("ATT-14 a few sessions, or one among others, excuse no time", func(t *testing.T) {
-		few := newLive(attribution.Options{Window: attribution.Forever})
+		few := newStream(attribution.Options{Window: attribution.Forever})
 		few.add(sessions(attribution.MinSkewSessions, -10*time.Second)...)
 		few.Flush()
-		odd := newLive(attribution.Options{Window: attribution.Forever})
+		odd := newStream(attribution.Options{Window: attribution.Forever})
 		odd.add(sessions(30, 0)...)
 		stray := first("id-a", 10, -10_000)
 		intent, start := journalOf(stray)

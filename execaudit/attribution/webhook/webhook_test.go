@@ -28,10 +28,13 @@ func TestLive(t *testing.T) {
 		}}
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(list)))
 		close(audits)
-		events <- &lines.Batch{Batch: attribution.Batch{Events: []attribution.Event{{
-			Time: time.Date(2026, 11, 21, 4, 10, 1, 0, time.UTC), Kind: attribution.KindExec, Node: "n1", ContainerID: "8762eafc25a3", Namespace: "shop", Pod: "web-0",
-			Process: attribution.Process{PID: 10, StartTicks: 10}, AuditID: "a", FirstImage: true, ParentOutside: true,
-		}}}}
+		at, first := time.Date(2026, 11, 21, 4, 10, 1, 0, time.UTC), attribution.Process{PID: 10, StartTicks: 10, BootID: "boot"}
+		events <- &lines.Batch{Batch: attribution.Batch{
+			Events: []attribution.Event{{Time: at, Kind: attribution.KindExec, Node: "n1", ContainerID: "8762eafc25a3", Process: first, AuditID: "a"}},
+			Records: []attribution.Record{{
+				Phase: attribution.PhaseStart, Time: at, Node: "n1", ContainerID: "8762eafc25a3", ExecID: "e", AuditID: "a", Namespace: "shop", Pod: "web-0", Process: first,
+			}},
+		}}
 		close(events)
 		var user string
 		m := attribution.New(attribution.Options{}, func(a *attribution.Answer) { user = a.Verdict.String() + " " + a.Session.User.Name })
