@@ -18,6 +18,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/journal"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
+	"github.com/lanyard-dev/lanyard/internal/terminal"
 )
 
 // attribute is one run of the command.
@@ -31,8 +32,7 @@ type attribute struct {
 	follow                  bool
 	memory                  int // MiB
 
-	faults  faults
-	matched int
+	faults faults
 }
 
 func newAttribute(s streams, code *int) *cobra.Command {
@@ -48,15 +48,20 @@ Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own proce
 
 Only the verdict corroborated names a user as fact; (alice?) is a claim. Filters that are set have to match together.
 
+Evidence that comes late corrects answers: an audit event that was delivered minutes after, say. The table and the page have the last
+answer about each event only. JSON lines have every one: "key" says which event it is about, and of the lines with one key that of the highest
+"revision" counts; --last leaves the others out. With --follow the table's first column names each answer, and a correction has the name of
+what it replaces, with its revision: 3f2a9c01#2. What matched and was printed is corrected also when the correction does not match.
+
 An event needs a node's name. --node names that of lines without one; logs of several such nodes need a run each.
 
 At the end it is said for each file how many lines were used, ignored and faulted. A file of which nothing could be used is a fault,
 an empty one too; an audit log without an exec is not.
 
-Exit code: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
-		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --events tetragon.json --pod web-0 --command nsenter
-  execaudit attribute --audit audit.log --events tetragon.json -o html > who.html
-  execaudit attribute --audit audit.log --events tetragon.json --follow --group contractors -o json`,
+Exit code, by the last answer about each event: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
+		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --journal sessions.jsonl --events tetragon.json --pod web-0 --command nsenter
+  execaudit attribute --audit audit.log --journal sessions.jsonl --events tetragon.json -o html > who.html
+  execaudit attribute --audit audit.log --journal sessions.jsonl --events tetragon.json --follow --group contractors -o json`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context()) },
 	}
@@ -73,7 +78,9 @@ Exit code: 0 nothing matched, 3 something matched, 1 something of the input coul
 	flags.StringVar(&a.node, "node", "", "node `NAME` of all events that do not name theirs, as Tracee's")
 	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
 	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
-	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence")
+	flags.BoolVar(&a.options.Last, "last", false, "only the last answer about each event, once nothing corrects it any more")
+	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence before it is answered")
+	flags.DurationVar(&a.options.Linger, "linger", attribution.DefaultLinger, "how long after that late evidence corrects the answer, and what is over is remembered")
 	flags.DurationVar(&a.options.Skew, "skew", attribution.DefaultSkew, "how far the clocks of nodes and API servers may be apart")
 	flags.IntVar(&a.memory, "memory", attribution.DefaultMaxBytes>>20, "bound of what is remembered, in `MIB`; what it costs is said at the end")
 	return cmd
@@ -88,6 +95,9 @@ type writer interface {
 func (a *attribute) newWriter(w io.Writer) (writer, error) {
 	switch a.format {
 	case "table":
+		if a.follow && !a.options.Last {
+			return report.NewLiveTable(w), nil
+		}
 		return report.NewTable(w), nil
 	case "json":
 		return report.NewJSON(w), nil
@@ -113,9 +123,9 @@ func (a *attribute) run(ctx context.Context) error {
 	a.faults.w = a.err
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	found := newMatches(a.filter, a.options)
 	m := attribution.New(a.options, func(answer *attribution.Answer) {
-		if a.filter.Match(answer) {
-			a.matched++
+		if found.take(answer) {
 			if err := out.Add(answer); err != nil {
 				cancel(err)
 			}
@@ -128,7 +138,7 @@ func (a *attribute) run(ctx context.Context) error {
 	if err := errors.Join(a.close(out), buffered.Flush()); err != nil {
 		return inputError{err}
 	}
-	a.finish(m.Stats())
+	a.finish(m, found.count > 0)
 	return nil
 }
 
@@ -209,16 +219,15 @@ func (a *attribute) open(ctx context.Context, path string) lines.Opener {
 }
 
 // finish sums up and chooses the exit code.
-func (a *attribute) finish(s attribution.Stats) {
+func (a *attribute) finish(m *attribution.Machine, matched bool) {
 	a.faults.sum(a.paths())
-	if s.EvictedProcesses+s.EvictedSessions+s.EarlyAnswers > 0 {
-		fmt.Fprintf(a.err, "memory bound: %d processes and %d sessions evicted, %d events answered early; their answers are hints at best\n",
-			s.EvictedProcesses, s.EvictedSessions, s.EarlyAnswers)
+	for _, line := range notes(m.Stats(), m.Skews(), a.options) {
+		fmt.Fprintln(a.err, terminal.Escape(line))
 	}
 	switch {
 	case a.faults.count > 0:
 		*a.code = exitFaults
-	case a.matched > 0:
+	case matched:
 		*a.code = exitMatched
 	}
 }

@@ -36,6 +36,8 @@ func (a *attribute) check() error {
 		return usageError{errors.New("--follow needs files: standard input does not tell when it has ended")}
 	case a.options.Window <= 0:
 		return usageError{fmt.Errorf("--window %v is not above 0", a.options.Window)}
+	case a.options.Linger <= 0:
+		return usageError{fmt.Errorf("--linger %v is not above 0", a.options.Linger)}
 	case a.options.Skew < 0:
 		return usageError{fmt.Errorf("--skew %v is below 0", a.options.Skew)}
 	case a.memory < 1 || a.memory > maxMemory:
@@ -43,6 +45,9 @@ func (a *attribute) check() error {
 	}
 	if a.options.Skew == 0 {
 		a.options.Skew = -1 // none; the zero value would be the default
+	}
+	if a.format == "html" || a.format == "table" && !a.follow {
+		a.options.Last = true // a page is written at its end, and so is a table read
 	}
 	a.options.MaxBytes = a.memory << 20
 	return nil
