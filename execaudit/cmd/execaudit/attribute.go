@@ -42,11 +42,11 @@ func newAttribute(s streams, code *int) *cobra.Command {
 		Short: "Join process events with the exec sessions they belong to",
 		Long: `Join process events with the exec sessions they belong to, and say how much each answer is worth.
 
-FILES are one file, "-" for standard input, or several separated by commas: one log after rotation, oldest first. Gzip is
+FILES are one file, "-" for standard input, or several separated by commas: the files of one log, in any order. Gzip is
 understood. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
 Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
 
-Only the verdict corroborated names a user as fact; (alice?) is a claim. Filters that are set have to match together.
+Only the verdict corroborated names a user as fact, and no name is one without a journal; (alice?) is a claim. Filters that are set have to match together.
 
 Evidence that comes late corrects answers: an audit event that was delivered minutes after, say. The table and the page have the last
 answer about each event only. JSON lines have every one: "key" says which event it is about, and of the lines with one key that of the highest
@@ -56,7 +56,8 @@ what it replaces, with its revision: 3f2a9c01#2. What matched and was printed is
 An event needs a node's name. --node names that of lines without one; logs of several such nodes need a run each.
 
 At the end it is said for each file how many lines were used, ignored and faulted. A file of which nothing could be used is a fault,
-an empty one too; an audit log without an exec is not.
+an empty one too; an audit log without an exec is not. So it is said how far a node's clock is off the API servers' where that is more than
+--skew, how many answers were corrected, and what --memory cost.
 
 Exit code, by the last answer about each event: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
 		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --journal sessions.jsonl --events tetragon.json --pod web-0 --command nsenter
@@ -68,7 +69,7 @@ Exit code, by the last answer about each event: 0 nothing matched, 3 something m
 	flags := cmd.Flags()
 	flags.StringArrayVar(&a.audit, "audit", nil, "audit log of the API server, `FILES` (required)")
 	flags.StringArrayVar(&a.events, "events", nil, "process events of an agent, `FILES` (required)")
-	flags.StringArrayVar(&a.journals, "journal", nil, "exec journal of a node's runtime, `FILES`")
+	flags.StringArrayVar(&a.journals, "journal", nil, "exec journal of a node's runtime or bridge, `FILES`; without one every name is a claim")
 	flags.StringVar(&a.filter.User, "user", "", "only this user `NAME`, as fact or as claimed")
 	flags.StringVar(&a.filter.Group, "group", "", "only users of the group `NAME`")
 	flags.StringVarP(&a.filter.Namespace, "namespace", "n", "", "only the namespace `NAME`")

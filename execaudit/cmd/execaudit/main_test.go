@@ -62,6 +62,7 @@ func TestAttribute(t *testing.T) {
 		{"ATT-10 no events", exitUsage, []string{"attribute", "--audit", audit}},
 		{"ATT-10 an argument", exitUsage, args("extra")},
 		{"ATT-10 following standard input", exitUsage, args("--follow", "--events", "-")},
+		{"ATT-10 ATT-15 following a file that never ends, with another behind it", exitUsage, args("--follow", "--events", events+","+events)},
 		{"ATT-3 ATT-10 standard input for two logs", exitUsage, args("--events", "-", "--journal", "-")},
 		{"ATT-6 ATT-10 a window of nothing", exitUsage, args("--window", "0s")},
 		{"ATT-5 ATT-10 a skew below nothing", exitUsage, args("--skew", "-1s")},

@@ -24,7 +24,7 @@ func notes(s attribution.Stats, skews []attribution.Skew, o attribution.Options)
 		lines = append(lines, fmt.Sprintf("corrected: %s, by evidence that came late", several(s.Revised, "answer")))
 	}
 	for _, skew := range skews {
-		if skew.Ahead.Abs() > o.Skew {
+		if skew.Ahead.Abs() > max(o.Skew, 0) {
 			lines = append(lines, clock(skew))
 		}
 	}
@@ -38,7 +38,7 @@ func clock(s attribution.Skew) string {
 		way = "behind"
 	}
 	return fmt.Sprintf("clocks: that of node %s is about %v %s the API servers', as %s; times were compared by it",
-		s.Node, s.Ahead.Abs().Round(100*time.Millisecond), way, shown(s.Sessions))
+		s.Node, s.Ahead.Abs().Round(10*time.Millisecond), way, shown(s.Sessions))
 }
 
 func shown(n int) string {

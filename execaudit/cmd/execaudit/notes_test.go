@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ func TestNotes(t *testing.T) {
 		{name: "ATT-5 clocks that agree as --skew allows", skews: ahead(2*time.Second, 9)},
 		{
 			name: "ATT-5 a clock that is ahead", skews: ahead(3240*time.Millisecond, 12),
-			want: []string{"clocks: that of node n1 is about 3.2s ahead of the API servers', as 12 sessions show; times were compared by it"},
+			want: []string{"clocks: that of node n1 is about 3.24s ahead of the API servers', as 12 sessions show; times were compared by it"},
 		},
 		{
 			name: "ATT-5 a clock that is behind", skews: ahead(-time.Hour, 1),
@@ -46,4 +48,28 @@ func TestNotes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestSkewTold(t *testing.T) {
+	t.Run("ATT-5 a node's clock that is ahead by more than --skew is said, and honest users stay facts", func(t *testing.T) {
+		var audit, events, journal strings.Builder
+		for i := range 12 {
+			own := func(line, ahead string) string {
+				return strings.NewReplacer("T04:10:00.25", "T04:"+ahead, "T04:10:00.2", "T04:"+ahead, "T04:10:00", fmt.Sprintf("T04:%d:00", 10+i),
+					"id-a", fmt.Sprintf("id-%d", i), "4711", fmt.Sprint(4711+i), `"execID":"e1"`, fmt.Sprintf(`"execID":"e%d"`, i)).Replace(line)
+			}
+			node := fmt.Sprintf("%d:06.3", 10+i)
+			audit.WriteString(own(auditLine, node))
+			events.WriteString(own(eventLine, node))
+			journal.WriteString(own(intent, node))
+		}
+		args := []string{"attribute", "--audit", file(t, audit.String()), "--events", file(t, events.String()), "--journal", file(t, journal.String())}
+		_, out, errOut := command(t, "", args...)
+		if strings.Count(out, "corroborated  alice") != 12 || !strings.Contains(errOut, "clocks: that of node n1 is about 6.3s ahead of the API servers', as ") {
+			t.Errorf("%s%s", out, errOut)
+		}
+		if _, _, errOut := command(t, "", append(args, "--skew", "7s")...); strings.Contains(errOut, "clocks: ") {
+			t.Errorf("said: %s", errOut)
+		}
+	})
 }
