@@ -65,8 +65,8 @@ func (m *Machine) evict() bool {
 
 // evictMark evicts one that no journal has.
 func (m *Machine) evictMark() bool {
-	k, ok := m.agedMarks.pop()
-	for ; ok; k, ok = m.agedMarks.pop() {
+	for k, ok := m.agedMarks.pop(); ok; k, ok = m.agedMarks.pop() {
+		k.queued = false
 		if !k.gone && k.root == nil {
 			m.dropMark(k)
 			return true
@@ -189,14 +189,16 @@ func (m *Machine) retireRoot(r *root) bool {
 }
 
 func (m *Machine) retireMark(k *mark) bool {
-	if k.gone {
-		return true
-	}
-	if k.root != nil || k.live > 0 || k.watched() {
+	switch {
+	case k.gone:
+	case k.root != nil:
+		k.queued = false // until its session is gone
+	case k.live > 0 || k.watched():
 		k.last = m.now
 		return false
+	default:
+		m.dropMark(k)
 	}
-	m.dropMark(k)
 	return true
 }
 

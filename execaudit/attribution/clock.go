@@ -169,15 +169,17 @@ type unsampled struct {
 	root *root
 }
 
+func (u unsampled) compare(o unsampled) int {
+	return cmp.Or(u.at.Compare(o.at), cmp.Compare(u.root.node.name, o.root.node.name), u.root.key.compare(o.root.key))
+}
+
 // earliest is a heap.
 type earliest []unsampled
 
-func (h earliest) Len() int { return len(h) }
-func (h earliest) Less(i, j int) bool {
-	return cmp.Or(h[i].at.Compare(h[j].at), h[i].root.key.compare(h[j].root.key)) < 0
-}
-func (h earliest) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *earliest) Push(x any)   { *h = append(*h, x.(unsampled)) }
+func (h earliest) Len() int           { return len(h) }
+func (h earliest) Less(i, j int) bool { return h[i].compare(h[j]) < 0 }
+func (h earliest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *earliest) Push(x any)        { *h = append(*h, x.(unsampled)) }
 func (h *earliest) Pop() any {
 	old := *h
 	last := old[len(old)-1]

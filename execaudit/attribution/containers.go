@@ -75,6 +75,17 @@ func note(c *container, field *string, text string) bool {
 	return true
 }
 
+// is compares containers of one node, since one may have been dropped and made anew. One that is not known is like no
+// other but itself.
+func (c *container) is(o *container) bool {
+	return c == o || c != nil && o != nil && c.id == o.id
+}
+
+// apart reports whether both are known and are two.
+func (c *container) apart(o *container) bool {
+	return c != nil && o != nil && c.id != o.id
+}
+
 // place is where a process ran, as far as is known.
 type place struct{ namespace, pod, container string }
 

@@ -2,6 +2,8 @@ package attribution
 
 import (
 	"container/heap"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 )
@@ -10,7 +12,7 @@ import (
 type given struct {
 	answer  Answer // its event as it was added
 	process *process
-	tree    tree // as far as it is known for good
+	tree    tree
 	on      [maxSubjects]*watchers
 	told    int // version of the sessions that the answer named
 	bytes   int
@@ -46,18 +48,11 @@ func (g *given) watch(subjects []*watchers) {
 
 // keep remembers an answer until nothing revises it any more.
 func (m *Machine) keep(a *Answer, of *process, t tree) {
-	g := &given{answer: *a, process: of, told: a.version(), bytes: givenBytes - eventBytes + a.Event.bytes()}
-	g.learn(t)
+	g := &given{answer: *a, process: of, tree: t, told: a.version()}
+	g.bytes = g.size()
 	g.watch(m.subjects)
 	m.given.add(g)
 	m.grow(g.bytes)
-}
-
-// learn keeps what the process tree says, where that is for good.
-func (g *given) learn(t tree) {
-	if t.root != nil && !t.byMark && !t.torn {
-		g.tree = t
-	}
 }
 
 // revise judges again what rests on evidence that has changed.
@@ -88,15 +83,8 @@ func (g *given) compare(o *given) int {
 // judgeAgain gives the answer once more if it is another one now.
 func (m *Machine) judgeAgain(g *given) {
 	now := Answer{Key: g.answer.Key, Revision: g.answer.Revision, Event: g.answer.Event}
-	t := g.tree
-	if t.root == nil {
-		if p := g.process; p != nil && p.gone {
-			g.process = p.node.processes[p.key]
-		}
-		t = m.tree(&now.Event, g.process)
-		g.learn(t)
-	}
-	m.judge(&now, t)
+	m.climbAgain(g)
+	m.judge(&now, g.tree)
 	g.watch(m.subjects)
 	told := now.version()
 	if told == g.told && now.same(&g.answer) {
@@ -107,6 +95,28 @@ func (m *Machine) judgeAgain(g *given) {
 	g.answer, g.told = now, told
 	if !m.options.Last {
 		m.give(&now)
+	}
+}
+
+func (g *given) size() int {
+	return givenBytes - eventBytes + g.answer.Event.bytes()
+}
+
+// climbAgain looks up again what is above the answer's process, unless that is known for good, or its process was let go.
+func (m *Machine) climbAgain(g *given) {
+	t, p := &g.tree, g.process
+	if t.root != nil && !t.byMark && !t.torn {
+		return
+	}
+	if p != nil && p.gone {
+		p = p.node.processes[p.key]
+		g.process = p
+	}
+	switch {
+	case p != nil || t.root == nil && t.claim == nil:
+		*t = m.tree(&g.answer.Event, p)
+	case t.root != nil && !t.root.anchored():
+		t.root = nil
 	}
 }
 
@@ -164,6 +174,19 @@ func (s *schedule) add(g *given) {
 	}
 	s.buckets[second] = append(bucket, g)
 	s.count++
+}
+
+// all yields the answers by second, and in a second in the order in which they came.
+func (s *schedule) all() iter.Seq[*given] {
+	return func(yield func(*given) bool) {
+		for _, second := range slices.Sorted(maps.Keys(s.buckets)) {
+			for _, g := range s.buckets[second] {
+				if !yield(g) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // due reports whether the oldest bucket ends at or before t.

@@ -1,12 +1,19 @@
 package attribution
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // markKey is the kernel's audit session of one boot. The kernel counts them from the boot on, and no process can choose
 // its own.
 type markKey struct {
 	boot    string
 	session uint32
+}
+
+func (k markKey) compare(o markKey) int {
+	return cmp.Or(cmp.Compare(k.boot, o.boot), cmp.Compare(k.session, o.session))
 }
 
 // mark is one audit session of the kernel on a node: the session that a journal recorded it for, and the processes that
@@ -21,7 +28,8 @@ type mark struct {
 	first, last time.Time
 	live        int // processes that have it
 	watchers
-	gone bool
+	queued bool // to be asked whether it can be forgotten
+	gone   bool
 }
 
 // markSlack is how much earlier than the journal's first word of a session its mark may be seen: it is set just before
@@ -39,10 +47,17 @@ func (m *Machine) mark(n *node, boot string, session uint32) *mark {
 	if k == nil {
 		k = &mark{node: n, key: key}
 		n.marks[key] = k
-		m.agedMarks.push(k)
+		m.queueMark(k)
 		m.grow(markBytes)
 	}
 	return k
+}
+
+func (m *Machine) queueMark(k *mark) {
+	if !k.queued && !k.gone {
+		k.queued = true
+		m.agedMarks.push(k)
+	}
 }
 
 // see notes the time of an event that has the mark; safe on nil.

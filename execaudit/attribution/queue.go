@@ -1,5 +1,10 @@
 package attribution
 
+import (
+	"iter"
+	"slices"
+)
+
 // queue is first in, first out.
 type queue[T any] struct {
 	items []T
@@ -47,4 +52,9 @@ func (q *queue[T]) compact(alive int, gone func(T) bool) {
 	}
 	clear(q.items[len(kept):])
 	q.items, q.head = kept, 0
+}
+
+// all yields what is in the queue, the first first.
+func (q *queue[T]) all() iter.Seq[T] {
+	return slices.Values(q.items[q.head:])
 }

@@ -109,6 +109,16 @@ func TestRevisions(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ATT-16 an answer that rests on an ancestor's claim stays when the processes are forgotten", func(t *testing.T) {
+		l := newStream(attribution.Options{})
+		below := child(root, 11, 200)
+		l.add(alice, root, below)
+		l.Advance(after(0))
+		l.add(alice, intent)
+		l.Advance(after(time.Second))
+		l.Flush()
+		l.wants(t, "1 hint -", "1 hint -")
+	})
 	t.Run("ATT-16 a session's end changes no answer", func(t *testing.T) {
 		l := newStream(attribution.Options{})
 		l.add(alice, intent, start, root)

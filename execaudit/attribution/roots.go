@@ -79,10 +79,7 @@ func (m *Machine) touchRoot(r *root) {
 func (m *Machine) open(n *node, key journalKey, r *Record) *root {
 	key = journalKey{key.container, strings.Clone(key.execID)}
 	known := &root{node: n, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time}
-	n.journal[key] = known
-	if known.container != nil {
-		known.container.roots = append(known.container.roots, known)
-	}
+	known.enlist()
 	m.agedRoots.push(known)
 	heap.Push(&m.unsampled, unsampled{known.at, known})
 	m.grow(rootBytes + len(key.execID))
@@ -141,11 +138,14 @@ func (m *Machine) begin(r *root, p Process) {
 	p.BootID = r.node.sharedBoot(p.BootID)
 	r.process = p
 	if p.StartTicks > 0 {
-		if other := r.node.byTicks[p.ticks()]; other != nil {
-			r.mixed, other.mixed = true, true // one process cannot be the first of two sessions
-			m.touchRoot(other)
+		first := r.node.byTicks[p.ticks()]
+		if first != nil {
+			r.mixed, first.mixed = true, true // one process cannot be the first of two sessions
+			m.touchRoot(first)
 		}
-		r.node.byTicks[p.ticks()] = r
+		if first == nil || r.key.compare(first.key) < 0 {
+			r.node.byTicks[p.ticks()] = r
+		}
 	}
 	r.node.byPID[p.PID] = append(r.node.byPID[p.PID], r)
 }
@@ -172,28 +172,33 @@ func (n *node) find(s sighting) *root {
 	if r := n.holder(s); r != nil {
 		return r
 	}
-	for _, r := range n.byPID[s.process.PID] {
-		if r.container == s.container && r.began(s) {
-			return r
-		}
-	}
-	return nil
+	return n.byNumber(s, (*root).began)
 }
 
 // holder returns the session whose first process had the PID at the time for sure.
 func (n *node) holder(s sighting) *root {
+	return n.byNumber(s, (*root).held)
+}
+
+// byNumber returns the one session in the container whose first process had the PID, as far as fits says; nil for none
+// and for several.
+func (n *node) byNumber(s sighting, fits func(*root, sighting) bool) (found *root) {
 	for _, r := range n.byPID[s.process.PID] {
-		if r.container == s.container && r.held(s.at) {
-			return r
+		if !r.container.is(s.container) || !fits(r, s) {
+			continue
 		}
+		if found != nil {
+			return nil
+		}
+		found = r
 	}
-	return nil
+	return found
 }
 
 // held reports whether the PID was the root's for sure. An end that is missing, or was not seen, leaves room for the
 // PID's reuse.
-func (r *root) held(at time.Time) bool {
-	return !r.start.IsZero() && r.closed() && !at.Before(r.start) && !at.After(r.end)
+func (r *root) held(s sighting) bool {
+	return !r.start.IsZero() && r.closed() && !s.at.Before(r.start) && !s.at.After(r.end)
 }
 
 func (r *root) closed() bool {
@@ -222,6 +227,7 @@ func (m *Machine) closeRoot(r *root) {
 	}
 	if r.mark != nil && r.mark.root == r {
 		r.mark.root = nil
+		m.queueMark(r.mark)
 	}
 	if c := r.container; c != nil {
 		c.roots = without(c.roots, r)

@@ -67,11 +67,6 @@ func (m *Machine) climb(p *process) tree {
 	return t
 }
 
-// apart reports whether both are known and are two.
-func (c *container) apart(o *container) bool {
-	return c != nil && o != nil && c != o
-}
-
 // known fills in the session whose first process p is, or whose mark it has, and reports whether there is one.
 func (p *process) known(t *tree) bool {
 	if p.found.root != nil {

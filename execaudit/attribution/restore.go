@@ -1,0 +1,371 @@
+package attribution
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/wire"
+)
+
+// Restore returns a machine as Save wrote it, of which options and the function for answers may be others. Its error is
+// r's, or unwraps to ErrState.
+func Restore(r io.Reader, options Options, answer func(*Answer)) (*Machine, error) {
+	s := &restoring{Reader: wire.NewReader(r), m: New(options, answer)}
+	if s.Text() != stateName {
+		s.Fail()
+	}
+	if version := s.Uint(); s.Err() == nil && version != StateVersion {
+		return nil, fmt.Errorf("%w of version %d, not %d", ErrState, version, StateVersion)
+	}
+	s.machine()
+	s.list(s.node)
+	s.list(s.container)
+	s.list(s.session)
+	s.list(s.ticket)
+	s.list(s.mark)
+	s.list(s.root)
+	s.links()
+	s.list(s.processOf)
+	s.list(s.exit)
+	s.list(s.wait)
+	s.answers()
+	s.clocks()
+	if err := s.Close(); err != nil {
+		if errors.Is(err, wire.ErrCorrupt) {
+			err = fmt.Errorf("%w: %w", ErrState, err)
+		}
+		return nil, err
+	}
+	s.resume()
+	return s.m, nil
+}
+
+// restoring is one Restore. Its lists have what the numbers in the state mean.
+type restoring struct {
+	*wire.Reader
+	m          *Machine
+	nodes      []*node
+	containers []*container
+	sessions   []*Session
+	tickets    []*ticket
+	marks      []*mark
+	roots      []*root
+	processes  []*process
+	answered   []*given
+}
+
+// list reads items until there are as many as it says, or the reader has failed.
+func (s *restoring) list(item func()) {
+	for n := s.Small(); n > 0 && s.Err() == nil; n-- {
+		item()
+	}
+}
+
+// nth returns what a number means: nil for 0.
+func nth[T any](s *restoring, items []*T) *T {
+	n := s.Small()
+	if n > len(items) {
+		s.Fail()
+	}
+	if n == 0 || s.Err() != nil {
+		return nil
+	}
+	return items[n-1]
+}
+
+func (s *restoring) flags(list ...*bool) {
+	for _, b := range list {
+		*b = s.Bool()
+	}
+}
+
+func (s *restoring) texts() (list []string) {
+	if s.Bool() {
+		list = []string{}
+	}
+	s.list(func() { list = append(list, s.Text()) })
+	return list
+}
+
+func (s *restoring) machine() {
+	for _, n := range s.m.stats.counts() {
+		*n = int(s.Int())
+	}
+	s.m.now = s.Time()
+	s.m.pending.begun = s.Bool()
+	s.m.pending.done = s.Int()
+	s.list(func() { s.m.lost.bits = append(s.m.lost.bits, s.Uint()) })
+	if n := len(s.m.lost.bits); n != 0 && n != lostBits/64 {
+		s.Fail()
+	}
+}
+
+func (s *restoring) node() {
+	n := newNode(s.Text())
+	n.clock.asked = s.Time()
+	s.m.nodes[n.name] = n
+	s.nodes = append(s.nodes, n)
+}
+
+// at returns the node of a number; one of no name, which is in no state, after a failure.
+func (s *restoring) at() *node {
+	n := s.Small()
+	if n >= len(s.nodes) {
+		s.Fail()
+		return newNode("")
+	}
+	return s.nodes[n]
+}
+
+func (s *restoring) shortID() (id containerID) {
+	text := s.Text()
+	if len(text) != len(id) {
+		s.Fail()
+	}
+	copy(id[:], text)
+	return id
+}
+
+func (s *restoring) container() {
+	c := &container{node: s.at(), id: s.shortID(), namespace: s.Text(), pod: s.Text(), nameText: s.Text(), last: s.Time()}
+	s.flags(&c.mixed, &c.gone)
+	s.containers = append(s.containers, c)
+	if !c.gone {
+		c.node.containers[c.id] = c
+		s.m.agedContainers.push(c)
+	}
+}
+
+func (s *restoring) session() {
+	o := &Session{AuditID: s.Text(), User: s.user()}
+	if s.Bool() {
+		u := s.user()
+		o.Impersonated = &u
+	}
+	o.SourceIPs = s.texts()
+	for _, text := range [...]*string{&o.UserAgent, &o.Namespace, &o.Pod, &o.Container, &o.ExecSession} {
+		*text = s.Text()
+	}
+	o.Command = s.texts()
+	o.Code = int(s.Int())
+	o.Received, o.Started, o.Completed = s.Time(), s.Time(), s.Time()
+	o.stage, o.changes = Stage(s.Small()), s.Small()
+	s.sessions = append(s.sessions, o)
+}
+
+func (s *restoring) user() User {
+	u := User{Name: s.Text(), UID: s.Text(), Groups: s.texts()}
+	if s.Bool() {
+		u.Extra = map[string][]string{}
+	}
+	s.list(func() {
+		if u.Extra == nil {
+			s.Fail()
+			return
+		}
+		name := s.Text()
+		u.Extra[name] = s.texts()
+	})
+	return u
+}
+
+func (s *restoring) ticket() {
+	t := &ticket{id: s.Text()}
+	s.list(func() {
+		if o := nth(s, s.sessions); o != nil {
+			t.requests = append(t.requests, o)
+		}
+	})
+	t.last = s.Time()
+	s.flags(&t.crowded, &t.gone)
+	s.tickets = append(s.tickets, t)
+	if !t.gone {
+		s.m.tickets[t.id] = t
+		s.m.endedSessions.push(t)
+	}
+}
+
+func (s *restoring) mark() {
+	k := &mark{node: s.at(), key: markKey{s.Text(), uint32(s.Uint())}, first: s.Time(), last: s.Time()}
+	queued := false
+	s.flags(&k.shared, &queued, &k.gone)
+	s.marks = append(s.marks, k)
+	if !k.gone {
+		k.node.marks[k.key] = k
+	}
+	if queued {
+		s.m.queueMark(k)
+	}
+}
+
+func (s *restoring) root() {
+	r := &root{node: s.at()}
+	r.key = journalKey{s.shortID(), s.Text()}
+	r.ticket, r.session = nth(s, s.tickets), nth(s, s.tickets)
+	r.container, r.mark = nth(s, s.containers), nth(s, s.marks)
+	r.process, r.login = s.process(), uint32(s.Uint())
+	r.at, r.start, r.end = s.Time(), s.Time(), s.Time()
+	s.flags(&r.lost, &r.mixed, &r.gone)
+	s.roots = append(s.roots, r)
+	if !r.gone {
+		s.m.agedRoots.push(r)
+		r.enlist()
+	}
+}
+
+// enlist has the root found by all that it is found by.
+func (r *root) enlist() {
+	n := r.node
+	n.journal[r.key] = r
+	if r.container != nil {
+		r.container.roots = append(r.container.roots, r)
+	}
+	if r.login != 0 {
+		n.byLogin[r.login] = append(n.byLogin[r.login], r)
+	}
+	if r.process.PID == 0 {
+		return
+	}
+	n.byPID[r.process.PID] = append(n.byPID[r.process.PID], r)
+	if first := n.byTicks[r.process.ticks()]; r.process.StartTicks > 0 && (first == nil || r.key.compare(first.key) < 0) {
+		n.byTicks[r.process.ticks()] = r
+	}
+}
+
+func (s *restoring) links() {
+	for _, t := range s.tickets {
+		s.list(func() {
+			if r := nth(s, s.roots); r != nil {
+				t.roots = append(t.roots, r)
+			}
+		})
+	}
+	for _, k := range s.marks {
+		k.root = nth(s, s.roots)
+	}
+}
+
+func (s *restoring) process() Process {
+	return Process{ExecID: s.Text(), ExecIDBits: int(s.Int()), PID: int(s.Int()), StartTicks: s.Uint(), BootID: s.Text()}
+}
+
+func (s *restoring) key() processKey {
+	return processKey{s.Uint(), s.Uint()}
+}
+
+func (s *restoring) processOf() {
+	p := &process{node: s.at(), key: s.key(), parent: s.key(), grandparent: s.key(), identity: s.process()}
+	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
+	p.found.root = nth(s, s.roots)
+	p.parentAt, p.at, p.markAt, p.exit = s.Time(), s.Time(), s.Time(), s.Time()
+	s.flags(&p.found.weak, &p.certain, &p.mixed, &p.first)
+	if p.found.root != nil {
+		p.found.root.live++
+	}
+	if p.mark != nil {
+		p.mark.live++
+	}
+	p.node.processes[p.key] = p
+	s.m.running++
+	s.m.agedProcesses.push(p)
+	s.processes = append(s.processes, p)
+}
+
+func (s *restoring) exit() {
+	n := s.Small()
+	if n >= len(s.processes) {
+		s.Fail()
+		return
+	}
+	s.m.exited.push(s.processes[n])
+}
+
+// reference returns a process of the node by its key; one that is gone, where there is none.
+func (s *restoring) reference(name string) *process {
+	if !s.Bool() {
+		return nil
+	}
+	n, key := s.m.node(name), s.key()
+	if p := n.processes[key]; p != nil {
+		return p
+	}
+	return &process{key: key, node: n, gone: true}
+}
+
+func (s *restoring) event() (e Event) {
+	e.Time, e.Kind = s.Time(), Kind(s.Small())
+	for _, text := range [...]*string{
+		&e.Agent, &e.Node, &e.Namespace, &e.Pod, &e.Container, &e.ContainerID, &e.AuditID, &e.ExecSession, &e.RequestUID, &e.Command,
+	} {
+		*text = s.Text()
+	}
+	e.Process, e.Parent, e.Grandparent = s.process(), s.process(), s.process()
+	e.SessionID, e.LoginUID = uint32(s.Uint()), uint32(s.Uint())
+	s.flags(&e.FirstImage, &e.ParentOutside)
+	return e
+}
+
+func (s *restoring) wait() {
+	e := s.event()
+	s.m.pending.add(&e, s.reference(e.Node))
+}
+
+func (s *restoring) answers() {
+	s.list(func() {
+		g := &given{answer: s.answer()}
+		g.process = s.reference(g.answer.Event.Node)
+		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
+		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.edge)
+		g.told = s.Small()
+		g.bytes = g.size()
+		s.answered = append(s.answered, g)
+		s.m.given.add(g)
+	})
+	for _, g := range s.answered {
+		if s.Bool() {
+			s.m.restored.add(g)
+		}
+	}
+	s.m.touch(&s.m.restored)
+}
+
+func (s *restoring) answer() Answer {
+	a := Answer{Event: s.event(), Revision: s.Small(), Verdict: Verdict(s.Small()), Reason: Reason(s.Text())}
+	a.Key = a.Event.Key()
+	a.AuditID, a.ExecSession, a.Session = s.Text(), s.Text(), nth(s, s.sessions)
+	s.list(func() {
+		if o := nth(s, s.sessions); o != nil {
+			a.Claims = append(a.Claims, o)
+		}
+	})
+	return a
+}
+
+func (s *restoring) clocks() {
+	for _, n := range s.nodes {
+		s.list(func() {
+			at, ahead := s.Time(), time.Duration(s.Int())
+			n.clock.note(sample{at, ahead, journalKey{s.shortID(), s.Text()}})
+		})
+	}
+	s.list(func() {
+		at, r := s.Time(), nth(s, s.roots)
+		if r == nil {
+			s.Fail()
+			return
+		}
+		heap.Push(&s.m.unsampled, unsampled{at, r})
+	})
+}
+
+// resume has every answer rest again on what it rests on.
+func (s *restoring) resume() {
+	for _, g := range s.answered {
+		again := Answer{Event: g.answer.Event}
+		s.m.judge(&again, g.tree)
+		g.watch(s.m.subjects)
+	}
+}
