@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
@@ -55,7 +56,7 @@ func newReading(ctx context.Context, s *Source) *reading {
 
 func (r *reading) recycle(b *Batch) {
 	b.Reset()
-	b.Faults, b.Err, b.Ended, b.used = b.Faults[:0:0], nil, nil, 0
+	b.At, b.Faults, b.Err, b.Ended, b.used = time.Time{}, b.Faults[:0:0], nil, nil, 0
 	r.batches.Put(b)
 }
 
@@ -112,11 +113,20 @@ func (r *reading) decode(c *chunk) *Batch {
 		b.Faults = append(b.Faults, &Fault{c.file, c.first, ErrTooLong})
 	}
 	b.lines(c)
+	if b.told() == 0 {
+		b.At = stamp(lastLine(c.data))
+	}
 	if cap(c.data) == chunkBytes {
 		data := c.data[:chunkBytes]
 		r.buffers.Put(&data)
 	}
 	return b
+}
+
+// lastLine returns the last line of data, empty ones at its end not counted.
+func lastLine(data []byte) []byte {
+	data = bytes.TrimRight(data, "\r\n")
+	return data[bytes.LastIndexByte(data, '\n')+1:]
 }
 
 func (b *Batch) lines(c *chunk) {

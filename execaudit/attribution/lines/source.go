@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
@@ -70,6 +71,9 @@ type Source struct {
 // Batch is what a part of a source told, in the order of its lines. Release it to have its memory used again.
 type Batch struct {
 	attribution.Batch
+	// At is, where the part told nothing, the time of its last line: how far reading has come. The zero time where that has
+	// none.
+	At time.Time
 	// Faults are the lines of this part that could not be used.
 	Faults []*Fault
 	// Err ends a file before its end: it could not be opened or read. It names the file. The next file follows.
