@@ -18,7 +18,10 @@ type line struct {
 	Parent        *attribution.Process `json:"parent,omitempty"`
 	ParentOutside bool                 `json:"parentOutside,omitempty"`
 	FirstImage    bool                 `json:"firstImage,omitempty"`
+	SessionID     uint32               `json:"sessionID,omitempty"`
+	LoginUID      uint32               `json:"loginUID,omitempty"`
 	AuditID       string               `json:"auditID,omitempty"`
+	ExecSession   string               `json:"execSession,omitempty"`
 	Argv          []string             `json:"argv,omitempty"`
 }
 
@@ -26,6 +29,7 @@ func (w *Watcher) line(kind attribution.Kind, p *process, at time.Time) line {
 	l := line{
 		Version: procevents.Version, Event: kind.String(), Time: at, Node: w.options.Node,
 		ContainerID: p.container, Process: w.identity(p.pid, p.ticks),
+		SessionID: p.mark.session, LoginUID: p.mark.login,
 	}
 	if p.parentTicks > 0 {
 		parent := w.identity(p.parent, p.parentTicks)

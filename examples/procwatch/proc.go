@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 )
 
 // Bounds of what is read of a process.
@@ -101,32 +102,74 @@ func containerIn(cgroups string) string {
 	return ""
 }
 
-// program returns what the environment of the process that started then claims as audit ID, and its command line; what
-// cannot be read is empty.
-func program(pid int, ticks uint64) (auditID string, argv []string) {
+// claims are what a process's environment says of the session that it belongs to.
+type claims struct {
+	auditID     string
+	execSession string // of a bridge
+}
+
+// program returns what the environment of the process that started then claims, and its command line; what cannot be
+// read is empty.
+func program(pid int, ticks uint64) (c claims, argv []string) {
 	e, err := entryOf(pid)
 	if err != nil {
-		return "", nil
+		return c, nil
 	}
 	defer e.Close()
 	if now, ok := e.life(); !ok || now.ticks != ticks {
-		return "", nil
+		return c, nil
 	}
-	return e.auditID(), e.argv()
+	return e.claims(), e.argv()
 }
 
-// auditID returns the first entry of the name, as getenv finds it; "" for none.
-func (e entry) auditID() string {
+func (e entry) claims() (c claims) {
 	b, err := e.read("environ", maxEnvironBytes)
 	if err != nil {
-		return ""
+		return c
 	}
-	for variable := range bytes.SplitSeq(b, []byte{0}) {
-		if value, ok := bytes.CutPrefix(variable, []byte(execaudit.AuditIDName+"=")); ok {
+	return claims{auditID: first(b, execaudit.AuditIDName), execSession: first(b, bridge.SessionName)}
+}
+
+// first returns the value of the first entry of the name, as getenv finds it; "" for none.
+func first(environ []byte, name string) string {
+	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+		if value, ok := bytes.CutPrefix(variable, []byte(name+"=")); ok {
 			return string(value)
 		}
 	}
 	return ""
+}
+
+// mark is the kernel's of a login session. 0 stands for what is not known, or was never set.
+type mark struct{ session, login uint32 }
+
+// unset is what the kernel shows of a process in no login session.
+const unset = "4294967295"
+
+// markOf returns the mark of the process that started then; false when it is gone, or another has its number.
+func markOf(pid int, ticks uint64) (m mark, ok bool) {
+	e, err := entryOf(pid)
+	if err != nil {
+		return m, false
+	}
+	defer e.Close()
+	if now, ok := e.life(); !ok || now.ticks != ticks {
+		return m, false
+	}
+	m.session, ok = e.number("sessionid")
+	login, known := e.number("loginuid")
+	m.login = login
+	return m, ok && known
+}
+
+func (e entry) number(name string) (uint32, bool) {
+	b, err := e.read(name, maxStatBytes)
+	text := strings.TrimSpace(string(b))
+	if err != nil || text == unset {
+		return 0, err == nil
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	return uint32(n), err == nil
 }
 
 func (e entry) argv() []string {

@@ -16,8 +16,11 @@ func TestProgram(t *testing.T) {
 		}
 	})
 	t.Run("ATT-2 nothing of another process that has the PID by now", func(t *testing.T) {
-		if id, argv := program(os.Getpid(), l.ticks-1); id != "" || argv != nil {
-			t.Errorf("program = %q, %q", id, argv)
+		if c, argv := program(os.Getpid(), l.ticks-1); c != (claims{}) || argv != nil {
+			t.Errorf("program = %q, %q", c, argv)
+		}
+		if m, ok := markOf(os.Getpid(), l.ticks-1); ok || m != (mark{}) {
+			t.Errorf("mark = %+v, %v", m, ok)
 		}
 	})
 }

@@ -11,12 +11,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lanyard-dev/lanyard/examples/procwatch"
 	"github.com/lanyard-dev/lanyard/execaudit"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/procevents"
+	"github.com/lanyard-dev/lanyard/execaudit/bridge"
 )
 
 // treeVariable makes the test binary a process with that many below it.
@@ -206,6 +208,51 @@ func TestFollow(t *testing.T) {
 			if run.AuditID != "id-1" || !run.FirstImage || run.Parent != e.Parent || run.ParentOutside || run.Command != "/proc/self/exe" {
 				t.Errorf("exec %+v", run)
 			}
+		}
+	})
+	t.Run("ATT-13 the kernel's mark, and what the environment claims beside it", func(t *testing.T) {
+		directory, id := group(t)
+		w := open(t, procwatch.Options{Node: "n1", Containers: func(c string) bool { return c == id }})
+		told := follow(t, w)
+		const login = "4711"
+		cmd := exec.Command("sh", "-c", `echo $$ >"$0/cgroup.procs" && echo `+login+` >/proc/self/loginuid && (cat; :); cat /proc/self/sessionid`, directory)
+		cmd.Env = append(os.Environ(), execaudit.AuditIDName+"=id-1", bridge.SessionName+"=s-1")
+		var out strings.Builder
+		cmd.Stdout = &out
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kinds, cat := map[attribution.Kind]bool{}, 0
+		events := told.until(t, func(e attribution.Event) bool {
+			cat = e.Process.PID
+			return e.Command == "cat"
+		})
+		if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, told.until(t, func(e attribution.Event) bool {
+			return e.Kind == attribution.KindExit && e.Process.PID == cat
+		})...)
+		told.end()
+		session, err := strconv.ParseUint(out.String(), 10, 32)
+		if err != nil {
+			t.Fatalf("the kernel gave no session: %v", err)
+		}
+		for _, e := range events {
+			kinds[e.Kind] = true
+			if uint64(e.SessionID) != session || strconv.Itoa(int(e.LoginUID)) != login {
+				t.Errorf("%v has the mark %d, %d, want %d, %s", e.Kind, e.SessionID, e.LoginUID, session, login)
+			}
+			if e.Kind == attribution.KindExec && (e.AuditID != "id-1" || e.ExecSession != "s-1") {
+				t.Errorf("exec claims %q, %q", e.AuditID, e.ExecSession)
+			}
+		}
+		if len(kinds) != 3 {
+			t.Errorf("kinds %v, want three", kinds)
 		}
 	})
 	t.Run("other containers and the host are not told", func(t *testing.T) {

@@ -7,6 +7,8 @@ type process struct {
 	known     bool
 	ticks     uint64
 	container string
+	// mark is as it was read last; zero when it was not.
+	mark mark
 	// parent is the one of the fork, with its container then; parentTicks is 0 when the fork was not seen or the parent
 	// was gone.
 	parent          int

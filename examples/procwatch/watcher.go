@@ -119,6 +119,7 @@ func (w *Watcher) forked(n notice) error {
 		w.counts.Gone++
 		return nil
 	}
+	w.mark(p)
 	return w.tell(w.line(attribution.KindFork, p, at))
 }
 
@@ -129,12 +130,24 @@ func (w *Watcher) execed(n notice) error {
 		w.counts.Gone++
 		return nil
 	}
+	w.mark(p)
 	l := w.line(attribution.KindExec, p, at)
 	l.FirstImage = p.images == 1
 	if w.chosen(p.container) {
-		l.AuditID, l.Argv = program(p.pid, p.ticks)
+		c, argv := program(p.pid, p.ticks)
+		l.AuditID, l.ExecSession, l.Argv = c.auditID, c.execSession, argv
 	}
 	return w.tell(l)
+}
+
+// mark reads the kernel's mark of a process that is told. An end tells what was read last.
+func (w *Watcher) mark(p *process) {
+	if !w.chosen(p.container) {
+		return
+	}
+	if m, ok := markOf(p.pid, p.ticks); ok {
+		p.mark = m
+	}
 }
 
 func (w *Watcher) exited(n notice) error {
