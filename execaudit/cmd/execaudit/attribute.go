@@ -43,7 +43,7 @@ func newAttribute(s streams, code *int) *cobra.Command {
 		Long: `Join process events with the exec sessions they belong to, and say how much each answer is worth.
 
 FILES are one file, "-" for standard input, or several separated by commas: the files of one log, in any order. Gzip is
-understood. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
+understood. With --follow the last of them grows, and the others are read first. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
 Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
 
 Only the verdict corroborated names a user as fact, and no name is one without a journal; (alice?) is a claim. Filters that are set have to match together.
@@ -191,9 +191,7 @@ func (a *attribute) sources(ctx context.Context, p *progress) []*lines.Source {
 	add := func(paths []string, decode attribution.Decoder) {
 		for _, list := range paths {
 			s := &lines.Source{Decode: decode, Node: a.node, Progress: p.add, Live: a.follow}
-			for path := range strings.SplitSeq(list, ",") {
-				s.Files = append(s.Files, a.open(ctx, path))
-			}
+			s.Files = a.open(ctx, strings.Split(list, ","), s)
 			sources = append(sources, s)
 		}
 	}
@@ -212,11 +210,28 @@ func (a *attribute) paths() []string {
 	return paths
 }
 
-func (a *attribute) open(ctx context.Context, path string) lines.Opener {
-	if a.follow {
-		return lines.Follow(ctx, path)
+// open returns the files of one list. Of files that are followed only the last grows; what is before it is read once, in
+// the order of its time.
+func (a *attribute) open(ctx context.Context, paths []string, s *lines.Source) (files []lines.Opener) {
+	for _, path := range paths {
+		files = append(files, lines.File(path, a.in))
 	}
-	return lines.File(path, a.in)
+	if !a.follow {
+		return files // join.Files has an order of its own
+	}
+	last := len(paths) - 1
+	begin := func(f lines.Opener) time.Time {
+		return (&lines.Source{Files: []lines.Opener{f}, Decode: s.Decode, Node: s.Node}).Begin()
+	}
+	slices.SortStableFunc(files[:last], func(x, y lines.Opener) int { return begin(x).Compare(begin(y)) })
+	files[last] = opened(lines.Follow(ctx, paths[last]))
+	return files
+}
+
+// opened opens a file now, to be read later: it may be rotated until then.
+func opened(o lines.Opener) lines.Opener {
+	file, err := o.Open()
+	return lines.Opener{Name: o.Name, Open: func() (io.ReadCloser, error) { return file, err }}
 }
 
 // finish sums up and chooses the exit code.

@@ -40,8 +40,13 @@ func (f *faults) add(err error) {
 // sum says what became of each file, in the order in which they were given, and how many faults there were.
 func (f *faults) sum(order []string) {
 	slices.SortStableFunc(f.files, func(a, b lines.Tally) int { return slices.Index(order, a.File) - slices.Index(order, b.File) })
+	outOfOrder := false
 	for i := range f.files {
 		fmt.Fprintln(f.w, terminal.Escape(f.files[i].String()))
+		outOfOrder = outOfOrder || f.files[i].OutOfOrder > 0
+	}
+	if outOfOrder {
+		fmt.Fprintln(f.w, "what is out of order in its file may have come too late for its answer: give each log as a file, not several behind each other in one")
 	}
 	switch f.count {
 	case 0:

@@ -62,7 +62,6 @@ func TestAttribute(t *testing.T) {
 		{"ATT-10 no events", exitUsage, []string{"attribute", "--audit", audit}},
 		{"ATT-10 an argument", exitUsage, args("extra")},
 		{"ATT-10 following standard input", exitUsage, args("--follow", "--events", "-")},
-		{"ATT-10 ATT-15 following a file that never ends, with another behind it", exitUsage, args("--follow", "--events", events+","+events)},
 		{"ATT-3 ATT-10 standard input for two logs", exitUsage, args("--events", "-", "--journal", "-")},
 		{"ATT-6 ATT-10 a window of nothing", exitUsage, args("--window", "0s")},
 		{"ATT-5 ATT-10 a skew below nothing", exitUsage, args("--skew", "-1s")},
@@ -103,6 +102,14 @@ func TestAttribute(t *testing.T) {
 			if strings.Contains(errOut, "memory bound: ") != want {
 				t.Errorf("--memory %s: %q", memory, errOut)
 			}
+		}
+	})
+	t.Run("ATT-15 two logs behind each other in one file are told, with what to do", func(t *testing.T) {
+		earlier := strings.ReplaceAll(eventLine, "T04:10", "T03:10")
+		_, _, both := command(t, "", args("--events", file(t, eventLine+eventLine+earlier))...)
+		_, _, apart := command(t, "", args("--events", file(t, eventLine+eventLine)+","+file(t, earlier))...)
+		if !strings.Contains(both, "3 lines used, 0 ignored, 0 faulted, 1 out of order by up to 1h0m0s") || !strings.Contains(both, "give each log as a file") || strings.Contains(apart, "out of order") {
+			t.Errorf("%s\n%s", both, apart)
 		}
 	})
 	t.Run("ATT-8 ATT-10 interrupted before the end of the logs is a fault, not an answer of nothing", func(t *testing.T) {

@@ -34,8 +34,6 @@ func (a *attribute) check() error {
 		return usageError{errors.New("standard input can be read once only")}
 	case a.follow && inputs > 0:
 		return usageError{errors.New("--follow needs files: standard input does not tell when it has ended")}
-	case a.follow && len(a.paths()) > len(a.audit)+len(a.journals)+len(a.events):
-		return usageError{errors.New("--follow takes a file for each flag: it goes on by itself when that is rotated")}
 	case a.options.Window <= 0:
 		return usageError{fmt.Errorf("--window %v is not above 0", a.options.Window)}
 	case a.options.Linger <= 0:
