@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,6 +161,25 @@ func TestPageInBrowser(t *testing.T) {
 		b.click("#verdict-corroborated")
 		if s := b.look(); s.Count != "100 events, 100 sessions" {
 			t.Errorf("the page shows %+v", s)
+		}
+	})
+	t.Run("ATT-9 ATT-13 a fact whose process claims another's ID says so, and is found by that name", func(t *testing.T) {
+		b.t = t
+		path := filepath.Join(t.TempDir(), "page.html")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := report.NewPage(f)
+		if err := errors.Join(p.Add(spoofed()), p.Close(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		b.visit(path + "#user=alice&session=id-m")
+		var row string
+		b.eval(&row, settled+`.then(() => document.querySelector(".event:not(.titles)").innerText)`)
+		if s := b.look(); s.Count != "1 events, 1 sessions" || fmt.Sprint(s.Users) != "[mallory]" || !strings.Contains(row, "✓ corroborated") ||
+			!strings.Contains(row, "(alice?): "+string(attribution.ReasonKernelSpoofed)) {
+			t.Errorf("the page shows %+v, row %q", s, row)
 		}
 	})
 	t.Run("ATT-9 ATT-10 a link opens the page at a user and a session", func(t *testing.T) {

@@ -77,7 +77,7 @@ Exit code, by the last answer about each event: 0 nothing matched, 3 something m
 	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this `TEXT` in them")
 	flags.StringVarP(&a.format, "output", "o", "table", "`FORM`: table, json (one object a line) or html (one page, written at the end)")
 	flags.StringVar(&a.node, "node", "", "node `NAME` of all events that do not name theirs, as Tracee's")
-	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
+	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, one for each flag, until interrupted")
 	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
 	flags.BoolVar(&a.options.Last, "last", false, "only the last answer about each event, once nothing corrects it any more")
 	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence before it is answered")

@@ -10,14 +10,14 @@ import (
 const maxPrinted = 100_000
 
 // matches chooses the answers to print: those that match, and the corrections of those that matched and were printed.
-// It remembers what was printed for as long as it can be corrected. Where more of that was printed than it remembers,
-// every correction is printed that could be one of it.
+// It remembers what was printed for as long as it can be corrected. Of what it has forgotten, since that was over or too
+// much, it prints every correction that could be one.
 type matches struct {
 	filter attribution.Filter
 	age    time.Duration // up to which an event's answer can be corrected; 0 for final answers
 	most   int           // of printed
 
-	count   int // answers that match, not counting those that were corrected away
+	count   int // answers that match, not counting those that were corrected away while they were remembered
 	printed map[attribution.Key]printing
 	order   []printing // as they were printed; one whose answer was printed again is void
 	now     time.Time  // of the latest event that was answered
@@ -48,14 +48,18 @@ func (m *matches) take(a *attribution.Answer) bool {
 	}
 	m.forget(p.at)
 	before, known := m.printed[a.Key]
-	doubtful := a.Revision > 1 && !m.now.After(m.doubt)
-	if !p.matches && !known && !doubtful {
+	if !p.matches && !known && !m.doubtful(a) {
 		return false
 	}
 	m.count += number(p.matches) - number(before.matches)
 	m.printed[a.Key] = p
 	m.order = append(m.order, p)
 	return true
+}
+
+// doubtful reports whether an answer may be the correction of one that was printed and forgotten.
+func (m *matches) doubtful(a *attribution.Answer) bool {
+	return a.Revision > 1 && (!m.now.After(m.doubt) || m.now.After(a.Event.Time.Add(m.age)))
 }
 
 // forget lets go of what nothing corrects any more now that an event of a time is answered, and of the oldest where it

@@ -90,6 +90,16 @@ func TestMatches(t *testing.T) {
 			t.Errorf("%d answers remembered", most)
 		}
 	})
+	t.Run("ATT-10 ATT-16 a correction that comes when its answer is forgotten is printed", func(t *testing.T) {
+		m := newMatches(filter, options)
+		first := attribution.Answer{Revision: 1, Event: attribution.Event{Time: time.Date(2026, 11, 21, 4, 0, 0, 0, time.UTC), Pod: "web-0"}}
+		later, last := first, first
+		later.Key, later.Event.Time = attribution.Key{1}, first.Event.Time.Add(time.Hour)
+		last.Revision, last.Event.Pod = 2, "web-1"
+		if !m.take(&first) || !m.take(&later) || len(m.printed) != 1 || !m.take(&last) {
+			t.Errorf("%+v", m)
+		}
+	})
 	t.Run("ATT-10 final answers are printed where they match, and not remembered", func(t *testing.T) {
 		final := options
 		final.Last = true
