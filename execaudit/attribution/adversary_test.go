@@ -29,7 +29,7 @@ func newAttack(marked bool) attack {
 	}
 	for _, e := range []attribution.Event{x.victim, x.attacker} {
 		intent, start := journalOf(e)
-		start.SessionID = e.SessionID
+		intent.SessionID, start.SessionID, intent.Process.BootID = e.SessionID, e.SessionID, e.Process.BootID
 		x.journal = append(x.journal, intent, start)
 	}
 	x.victimJournal = x.journal[:2:2]
@@ -102,9 +102,7 @@ func TestMarks(t *testing.T) {
 		x := newAttack(true)
 		for i, r := range x.journal {
 			r := r.(attribution.Record)
-			if r.Phase == attribution.PhaseStart {
-				r.SessionID = 7
-			}
+			r.SessionID = 7
 			x.journal[i] = r
 		}
 		stranger := child(first("", 90, 1), 91, 300)
@@ -113,6 +111,21 @@ func TestMarks(t *testing.T) {
 		if a := of(got, stranger); a.Session != nil {
 			t.Errorf("%s (%s)", a.Verdict, a.Reason)
 		}
+	})
+	t.Run("ATT-13 a mark that only the process was found to have is not the session's", func(t *testing.T) {
+		x := newAttack(true)
+		for i, r := range x.journal {
+			r := r.(attribution.Record)
+			if r.Phase == attribution.PhaseIntent {
+				r.SessionID = 0
+			}
+			x.journal[i] = r
+		}
+		stranger := child(first("", 90, 1), 91, 300)
+		stranger.SessionID = alicesMark // as all that the login has started
+		got := tale(attribution.Options{}, x.with(append(x.journal, stranger)...)...)
+		holds(t, of(got, stranger), attribution.VerdictUnknown, attribution.ReasonNoID, "")
+		holds(t, of(got, x.victim), attribution.VerdictCorroborated, attribution.ReasonChain, "alice")
 	})
 	t.Run("ATT-13 a mark that was there before the session is not the session's", func(t *testing.T) {
 		x := newAttack(true)
@@ -247,6 +260,32 @@ func TestIdentities(t *testing.T) {
 }
 
 func TestRequests(t *testing.T) {
+	t.Run("ATT-14 the first stage of an audit event names nobody: it has not who is impersonated", func(t *testing.T) {
+		received, root := audit("id-a", "alice"), first("id-a", 10, 100)
+		received.Stage, received.Code = attribution.StageRequestReceived, 0
+		holds(t, story(attribution.Options{}, received, root)[0], attribution.VerdictHint, attribution.ReasonFirstStage, "")
+		as := audit("id-a", "alice")
+		as.Impersonated = &attribution.User{Name: "bob"}
+		holds(t, story(attribution.Options{}, received, as, root)[0], attribution.VerdictCorroborated, attribution.ReasonChain, "bob")
+	})
+	t.Run("ATT-14 an ID that two sessions of a node had stays so when one is forgotten", func(t *testing.T) {
+		alice, root := audit("id-a", "alice"), first("id-a", 10, 100)
+		replay := first("id-a", 20, 24_000) // past the API server
+		intent, start := journalOf(root)
+		again, begun := journalOf(replay)
+		end := start
+		end.Phase, end.Time = attribution.PhaseEnd, dawn.Add(25*time.Second)
+		l := newStream(attribution.Options{})
+		l.add(alice, intent, start, again, begun, end)
+		l.Advance(after(0))
+		l.Advance(after(10 * time.Minute))
+		l.Advance(after(20 * time.Minute))
+		late := replay
+		late.Time = after(20 * time.Minute)
+		l.add(late)
+		l.Flush()
+		l.wants(t, "1 conflicting -")
+	})
 	t.Run("ATT-14 a request that was never upgraded is no session", func(t *testing.T) {
 		plain := audit("id-a", "alice")
 		plain.Code = 200

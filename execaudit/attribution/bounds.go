@@ -20,7 +20,6 @@ const (
 
 func (m *Machine) grow(n int) {
 	m.stats.Bytes += n
-	m.stats.PeakBytes = max(m.stats.PeakBytes, m.stats.Bytes)
 }
 
 // used lets go of a process that an answer was given about, when nothing can come of it.
@@ -38,6 +37,7 @@ func (m *Machine) used(e *Event, p *process) {
 func (m *Machine) shrink() {
 	for m.stats.Bytes > m.options.MaxBytes && m.evict() {
 	}
+	m.stats.PeakBytes = max(m.stats.PeakBytes, m.stats.Bytes)
 }
 
 func (m *Machine) evict() bool {
@@ -52,15 +52,27 @@ func (m *Machine) evict() bool {
 	waiting, running := m.pending.bytes, m.running*processBytes
 	sessions := m.stats.Bytes - waiting - running
 	switch {
-	case m.pending.count > 0 && waiting >= max(running, sessions):
-		m.settleOldest(true)
-		return true
-	case running >= sessions:
-		p, ok := m.agedProcesses.pop()
-		m.evictProcess(p)
-		return ok
+	case waiting >= max(running, sessions) && m.evictWaiting():
+	case running >= sessions && m.evictRunning():
+	case m.evictMark(), m.evictSession(), m.evictRoot():
+	default:
+		return m.evictRunning() || m.evictWaiting()
 	}
-	return m.evictMark() || m.evictSession() || m.evictRoot()
+	return true
+}
+
+func (m *Machine) evictWaiting() bool {
+	if m.pending.count == 0 {
+		return false
+	}
+	m.settleOldest(true)
+	return true
+}
+
+func (m *Machine) evictRunning() bool {
+	p, ok := m.agedProcesses.pop()
+	m.evictProcess(p)
+	return ok
 }
 
 // evictMark evicts one that no journal has.
@@ -149,7 +161,7 @@ func (m *Machine) forget() {
 		func(t *ticket) bool { return t.gone || t.last.Before(over) },
 		func(t *ticket) bool { return !m.retire(t) })
 	m.agedRoots.popWhile(
-		func(r *root) bool { return r.gone || latest(r.at, r.end).Before(over) },
+		func(r *root) bool { return r.gone || latest(latest(r.at, r.end), r.asked).Before(over) },
 		func(r *root) bool { return !m.retireRoot(r) })
 	m.agedMarks.popWhile(
 		func(k *mark) bool { return k.gone || k.last.Before(over) },
@@ -182,6 +194,7 @@ func (m *Machine) retireRoot(r *root) bool {
 		return true
 	}
 	if r.live > 0 || r.end.IsZero() || r.mark != nil && r.mark.live > 0 || r.watched() {
+		r.asked = m.now
 		return false
 	}
 	m.closeRoot(r)

@@ -157,7 +157,7 @@ func (r *root) ahead() (time.Duration, bool) {
 		return 0, false
 	}
 	s := t.only()
-	if s == nil || s.Refused() || t.rootsOn(r.node) != 1 || r.container.place().contradicts(s) != "" {
+	if s == nil || s.Refused() || r.reused || r.container.place().contradicts(s) != "" {
 		return 0, false
 	}
 	return r.at.Sub(s.Received), true

@@ -17,7 +17,7 @@ func Example() {
 	})
 	at := time.Date(2026, 11, 21, 4, 10, 0, 0, time.UTC)
 	m.AddAudit(&attribution.Audit{
-		AuditID: "f4a3b2c1", User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0", Received: at, At: at,
+		AuditID: "f4a3b2c1", Stage: attribution.StageResponseStarted, User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0", Received: at, At: at,
 	})
 	m.AddRecord(&attribution.Record{
 		Phase: attribution.PhaseStart, Time: at.Add(time.Second), Node: "n1", ContainerID: "8762eafc25a3", ExecID: "e1", AuditID: "f4a3b2c1",

@@ -53,6 +53,7 @@ func (m *Machine) keep(a *Answer, of *process, t tree) {
 	g.watch(m.subjects)
 	m.given.add(g)
 	m.grow(g.bytes)
+	m.shrink()
 }
 
 // revise judges again what rests on evidence that has changed.

@@ -154,7 +154,7 @@ func (m *Machine) corroborate(a *Answer, t tree, why Reason) {
 		a.conclude(VerdictUnknown, m.absent(id))
 	case s == nil:
 		a.conclude(VerdictConflicting, ReasonReused)
-	case id.rootsOn(r.node) > 1:
+	case r.reused:
 		a.conclude(VerdictConflicting, ReasonManyRoots)
 	case s.Refused():
 		a.conclude(VerdictConflicting, ReasonRefused)
@@ -169,6 +169,8 @@ func (m *Machine) corroborate(a *Answer, t tree, why Reason) {
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
 		a.Claims = nil
+	case s.stage == StageRequestReceived:
+		a.conclude(VerdictHint, ReasonFirstStage)
 	case r.node.name == "":
 		a.conclude(VerdictHint, ReasonNoNode) // the events of any number of nodes
 	case !where.known() || s.Namespace == "" || s.Pod == "":

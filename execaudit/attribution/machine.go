@@ -72,7 +72,7 @@ type Stats struct {
 	// Sessions, Processes, Pending and Answers are what is kept now: IDs, processes, events that wait for their answer, and
 	// answers that can be revised.
 	Sessions, Processes, Pending, Answers int
-	// Bytes is the estimated size of what is kept now; PeakBytes its highest value.
+	// Bytes is the estimated size of what is kept now; PeakBytes its highest value between two pieces of evidence.
 	Bytes, PeakBytes int
 }
 

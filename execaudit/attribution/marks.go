@@ -72,20 +72,22 @@ func (k *mark) see(m *Machine, at time.Time) {
 	k.last = latest(k.last, at)
 }
 
-// anchor returns the session that the mark was set for; nil for none, and for a mark that there was before the session,
-// or that several have: those are of a login from which the runtime was started. Safe on nil.
+// anchor returns the session that the mark was set for; nil for none. It was set for one that has it in the intent, before
+// there is a process. A mark that there was before the session, that several have, or that only the process was found to
+// have, is of a login from which the runtime was started. Safe on nil.
 func (k *mark) anchor() *root {
-	if k == nil || k.root == nil || k.shared || !k.first.IsZero() && k.first.Before(k.root.at.Add(-markSlack)) {
+	if k == nil || k.root == nil || k.shared || !k.root.intended || !k.first.IsZero() && k.first.Before(k.root.at.Add(-markSlack)) {
 		return nil
 	}
 	return k.root
 }
 
 // own notes that the journal has the mark for r.
-func (m *Machine) own(k *mark, r *root) {
+func (m *Machine) own(k *mark, r *root, phase Phase) {
 	if k == nil {
 		return
 	}
+	r.intended = r.intended || phase == PhaseIntent
 	k.last = latest(k.last, r.at)
 	k.shared = k.shared || k.root != nil && k.root != r
 	if k.root == nil {

@@ -40,17 +40,20 @@ func newNode(name string) *node {
 	return &node{
 		name: strings.Clone(name), journal: map[journalKey]*root{}, byTicks: map[Process]*root{}, byPID: map[int][]*root{},
 		byLogin: map[uint32][]*root{}, marks: map[markKey]*mark{}, processes: map[processKey]*process{},
-		containers: map[containerID]*container{},
+		containers: map[containerID]*container{}, bootSum: sumOf(""),
 	}
+}
+
+func sumOf(boot string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(boot))
+	return h.Sum32()
 }
 
 // sharedBoot returns a copy of a boot's ID that the node's processes share.
 func (n *node) sharedBoot(id string) string {
 	if id != n.boot {
-		n.boot = strings.Clone(id)
-		h := fnv.New32a()
-		_, _ = h.Write([]byte(id))
-		n.bootSum = h.Sum32()
+		n.boot, n.bootSum = strings.Clone(id), sumOf(id)
 	}
 	return n.boot
 }

@@ -208,7 +208,8 @@ func (s *restoring) root() {
 	r.container, r.mark = nth(s, s.containers), nth(s, s.marks)
 	r.process, r.login = s.process(), uint32(s.Uint())
 	r.at, r.start, r.end = s.Time(), s.Time(), s.Time()
-	s.flags(&r.lost, &r.mixed, &r.gone)
+	s.flags(&r.lost, &r.mixed, &r.intended, &r.reused, &r.gone)
+	r.asked = s.Time()
 	s.roots = append(s.roots, r)
 	if !r.gone {
 		s.m.agedRoots.push(r)

@@ -81,8 +81,8 @@ func TestRevisions(t *testing.T) {
 		nowhere.Namespace, nowhere.Pod, nowhere.Container = "", "", ""
 		unnamedStart := start
 		unnamedStart.Namespace, unnamedStart.Pod, unnamedStart.Container = "", "", ""
-		marked := start
-		marked.SessionID = 9
+		marked := intent
+		marked.SessionID, marked.Process.BootID = 9, "boot"
 		withMark := root
 		withMark.SessionID = 9
 		for name, c := range map[string]struct {

@@ -27,6 +27,7 @@ type root struct {
 	container *container
 	process   Process
 	mark      *mark // nil when the journal has none
+	intended  bool  // the intent has the mark
 	login     uint32
 	// at is when it started or was about to; start and end enclose a time in which
 	// the PID was this process's for sure.
@@ -34,7 +35,10 @@ type root struct {
 	lost           bool
 	// mixed says that its own records disagree.
 	mixed bool
-	live  int
+	// reused says that there was another session with its ID on the node.
+	reused bool
+	live   int
+	asked  time.Time // when it was found to be in use
 	watchers
 	gone bool
 }
@@ -54,7 +58,7 @@ func (m *Machine) AddRecord(r *Record) {
 		m.carry(known, &known.session, sessionPrefix+r.ExecSession, r.Time)
 	}
 	m.reach(known, r)
-	m.own(m.mark(n, r.Process.BootID, r.SessionID), known)
+	m.own(m.mark(n, r.Process.BootID, r.SessionID), known, r.Phase)
 	m.logIn(known, r.LoginUID)
 	if r.Process.PID > 0 && known.process.PID == 0 {
 		m.begin(known, r.Process)

@@ -265,7 +265,8 @@ func (s *saving) root(r *root) {
 	s.Time(r.at)
 	s.Time(r.start)
 	s.Time(r.end)
-	s.flags(r.lost, r.mixed, r.gone)
+	s.flags(r.lost, r.mixed, r.intended, r.reused, r.gone)
+	s.Time(r.asked)
 }
 
 // links are what tickets and marks, which are before the roots, refer to.

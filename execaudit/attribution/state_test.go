@@ -39,6 +39,7 @@ func middle(t testing.TB, sessions int) *attribution.Machine {
 		root.Process.StartTicks, root.SessionID = uint64(100+i), uint32(1+i)
 		intent, start := journalOf(root)
 		start.SessionID, start.LoginUID = root.SessionID, 2013265920
+		intent.SessionID, intent.Process.BootID = root.SessionID, "boot"
 		m.add(request, intent, start, root, child(root, 500+i, 200+i*3000))
 		m.Advance(root.Time)
 	}

@@ -107,22 +107,24 @@ func (t *ticket) accepted() []*Session {
 	return accepted
 }
 
-// rootsOn counts the sessions on a node that carry the ID.
-func (t *ticket) rootsOn(n *node) int {
-	count := 0
-	for _, r := range t.roots {
-		if r.node == n {
-			count++
+// maxRoots is how many sessions of one ID are kept; more are as good as proof that it was reused.
+const maxRoots = 16
+
+// addRoot notes a session that carries the ID. Two on a node prove a reuse, which both remember when one is forgotten.
+func (t *ticket) addRoot(r *root) {
+	if t.id == placeholder || slices.Contains(t.roots, r) {
+		return
+	}
+	if len(t.roots) == maxRoots {
+		r.reused = true
+		return
+	}
+	for _, other := range t.roots {
+		if other.node == r.node {
+			r.reused, other.reused = true, true
 		}
 	}
-	return count
-}
-
-// addRoot keeps up to two roots for a node, which prove a reuse.
-func (t *ticket) addRoot(r *root) {
-	if !slices.Contains(t.roots, r) && t.rootsOn(r.node) < 2 {
-		t.roots = append(t.roots, r)
-	}
+	t.roots = append(t.roots, r)
 }
 
 func (t *ticket) dropRoot(r *root) {

@@ -86,5 +86,6 @@ const (
 	ReasonOtherSession  Reason = "the kernel's audit session is another than that of the process's tree"
 	ReasonNoNode        Reason = "nothing says on which node the process ran"
 	ReasonNoUser        Reason = "the audit event names no user"
+	ReasonFirstStage    Reason = "only the first stage of the audit event is known, which does not say who is impersonated"
 	ReasonRequestUID    Reason = "the audit ID and the request UID name different sessions"
 )
