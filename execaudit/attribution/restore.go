@@ -1,11 +1,9 @@
 package attribution
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/wire"
 )
@@ -246,127 +244,5 @@ func (s *restoring) links() {
 	}
 	for _, k := range s.marks {
 		k.root = nth(s, s.roots)
-	}
-}
-
-func (s *restoring) process() Process {
-	return Process{ExecID: s.Text(), ExecIDBits: int(s.Int()), PID: int(s.Int()), StartTicks: s.Uint(), BootID: s.Text()}
-}
-
-func (s *restoring) key() processKey {
-	return processKey{s.Uint(), s.Uint()}
-}
-
-func (s *restoring) processOf() {
-	p := &process{node: s.at(), key: s.key(), parent: s.key(), grandparent: s.key(), identity: s.process()}
-	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
-	p.found.root = nth(s, s.roots)
-	p.parentAt, p.at, p.markAt, p.exit = s.Time(), s.Time(), s.Time(), s.Time()
-	s.flags(&p.found.weak, &p.certain, &p.mixed, &p.first)
-	if p.found.root != nil {
-		p.found.root.live++
-	}
-	if p.mark != nil {
-		p.mark.live++
-	}
-	p.node.processes[p.key] = p
-	s.m.running++
-	s.m.agedProcesses.push(p)
-	s.processes = append(s.processes, p)
-}
-
-func (s *restoring) exit() {
-	n := s.Small()
-	if n >= len(s.processes) {
-		s.Fail()
-		return
-	}
-	s.m.exited.push(s.processes[n])
-}
-
-// reference returns a process of the node by its key; one that is gone, where there is none.
-func (s *restoring) reference(name string) *process {
-	if !s.Bool() {
-		return nil
-	}
-	n, key := s.m.node(name), s.key()
-	if p := n.processes[key]; p != nil {
-		return p
-	}
-	return &process{key: key, node: n, gone: true}
-}
-
-func (s *restoring) event() (e Event) {
-	e.Time, e.Kind = s.Time(), Kind(s.Small())
-	for _, text := range [...]*string{
-		&e.Agent, &e.Node, &e.Namespace, &e.Pod, &e.Container, &e.ContainerID, &e.AuditID, &e.ExecSession, &e.RequestUID, &e.Command,
-	} {
-		*text = s.Text()
-	}
-	e.Process, e.Parent, e.Grandparent = s.process(), s.process(), s.process()
-	e.SessionID, e.LoginUID = uint32(s.Uint()), uint32(s.Uint())
-	s.flags(&e.FirstImage, &e.ParentOutside)
-	return e
-}
-
-func (s *restoring) wait() {
-	e := s.event()
-	s.m.pending.add(&e, s.reference(e.Node))
-}
-
-func (s *restoring) answers() {
-	s.list(func() {
-		g := &given{answer: s.answer()}
-		g.process = s.reference(g.answer.Event.Node)
-		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
-		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.edge)
-		g.told = s.Small()
-		g.bytes = g.size()
-		s.answered = append(s.answered, g)
-		s.m.given.add(g)
-	})
-	for _, g := range s.answered {
-		if s.Bool() {
-			s.m.restored.add(g)
-		}
-	}
-	s.m.touch(&s.m.restored)
-}
-
-func (s *restoring) answer() Answer {
-	a := Answer{Event: s.event(), Revision: s.Small(), Verdict: Verdict(s.Small()), Reason: Reason(s.Text())}
-	a.Key = a.Event.Key()
-	a.AuditID, a.ExecSession, a.Session = s.Text(), s.Text(), nth(s, s.sessions)
-	s.list(func() {
-		if o := nth(s, s.sessions); o != nil {
-			a.Claims = append(a.Claims, o)
-		}
-	})
-	return a
-}
-
-func (s *restoring) clocks() {
-	for _, n := range s.nodes {
-		s.list(func() {
-			at, ahead := s.Time(), time.Duration(s.Int())
-			n.clock.note(sample{at, ahead, journalKey{s.shortID(), s.Text()}})
-		})
-	}
-	s.list(func() {
-		at, r := s.Time(), nth(s, s.roots)
-		if r == nil {
-			s.Fail()
-			return
-		}
-		heap.Push(&s.m.unsampled, unsampled{at, r})
-	})
-}
-
-// resume has every answer rest again on what it rests on.
-func (s *restoring) resume() {
-	for _, g := range s.answered {
-		again := Answer{Event: g.answer.Event}
-		s.m.judge(&again, g.tree)
-		g.watch(s.m.subjects)
 	}
 }

@@ -87,5 +87,4 @@ const (
 	ReasonNoNode        Reason = "nothing says on which node the process ran"
 	ReasonNoUser        Reason = "the audit event names no user"
 	ReasonFirstStage    Reason = "only the first stage of the audit event is known, which does not say who is impersonated"
-	ReasonRequestUID    Reason = "the audit ID and the request UID name different sessions"
 )
