@@ -42,11 +42,12 @@ func newAttribute(s streams, code *int) *cobra.Command {
 		Short: "Join process events with the exec sessions they belong to",
 		Long: `Join process events with the exec sessions they belong to, and say how much each answer is worth.
 
-FILES are one file, "-" for standard input, or several separated by commas: the files of one log, in any order. Gzip is
-understood. With --follow the last of them grows, and the others are read first. The flags may be repeated, for logs of several nodes or agents. The format of events is told by their lines:
-Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
+FILES are one file, "-" for standard input, or several separated by commas: the files of one log, in any order. With --follow the
+last of them grows, and the others are read first. Gzip is understood. The flags may be repeated, for logs of several nodes or agents. The format
+of events is told by their lines: Tetragon, Falco, Tracee, Security Profiles Operator, or this project's own process events.
 
-Only the verdict corroborated names a user as fact, and no name is one without a journal; (alice?) is a claim. Filters that are set have to match together.
+Only the verdict corroborated names a user as fact, and without a journal no name is one; (alice?) is a claim. Filters that are set have to
+match together.
 
 Evidence that comes late corrects answers: an audit event that was delivered minutes after, say. The table and the page have the last
 answer about each event only. JSON lines have every one: "key" says which event it is about, and of the lines with one key that of the highest
@@ -56,10 +57,11 @@ what it replaces, with its revision: 3f2a9c01#2. What matched and was printed is
 An event needs a node's name. --node names that of lines without one; logs of several such nodes need a run each.
 
 At the end it is said for each file how many lines were used, ignored and faulted. A file of which nothing could be used is a fault,
-an empty one too; an audit log without an exec is not. So it is said how far a node's clock is off the API servers' where that is more than
+an empty one too; an audit log without an exec is not. It is also said how far a node's clock is off the API servers' where that is more than
 --skew, how many answers were corrected, and what --memory cost.
 
-Exit code, by the last answer about each event: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the rest was), 2 wrong usage.`,
+Exit code, by the last answer about each event: 0 nothing matched, 3 something matched, 1 something of the input could not be used (the
+rest was), 2 wrong usage.`,
 		Example: `  execaudit attribute --audit audit.log.1.gz,audit.log --journal sessions.jsonl --events tetragon.json --pod web-0 --command nsenter
   execaudit attribute --audit audit.log --journal sessions.jsonl --events tetragon.json -o html > who.html
   execaudit attribute --audit audit.log --journal sessions.jsonl --events tetragon.json --follow --group contractors -o json`,
@@ -77,7 +79,7 @@ Exit code, by the last answer about each event: 0 nothing matched, 3 something m
 	flags.StringVar(&a.filter.Command, "command", "", "only command lines with this `TEXT` in them")
 	flags.StringVarP(&a.format, "output", "o", "table", "`FORM`: table, json (one object a line) or html (one page, written at the end)")
 	flags.StringVar(&a.node, "node", "", "node `NAME` of all events that do not name theirs, as Tracee's")
-	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, one for each flag, until interrupted")
+	flags.BoolVarP(&a.follow, "follow", "f", false, "go on as the files grow, until interrupted")
 	flags.BoolVar(&a.options.All, "all", false, "also events without an ID and outside of every session")
 	flags.BoolVar(&a.options.Last, "last", false, "only the last answer about each event, once nothing corrects it any more")
 	flags.DurationVar(&a.options.Window, "window", attribution.DefaultWindow, "how long an event waits for late evidence before it is answered")
