@@ -12,6 +12,7 @@ const (
 	ticketBytes    = 192
 	rootBytes      = 720
 	markBytes      = 224
+	sampleBytes    = 96
 	givenBytes     = 800
 	processBytes   = 384
 	containerBytes = 208
@@ -56,9 +57,20 @@ func (m *Machine) evict() bool {
 	case running >= sessions && m.evictRunning():
 	case m.evictMark(), m.evictSession(), m.evictRoot():
 	default:
-		return m.evictRunning() || m.evictWaiting()
+		return m.evictRunning() || m.evictWaiting() || m.evictSamples()
 	}
 	return true
+}
+
+// evictSamples forgets what is known of all clocks.
+func (m *Machine) evictSamples() bool {
+	evicted := 0
+	for _, n := range m.nodes {
+		evicted += len(n.clock.samples)
+		n.clock.samples = nil
+	}
+	m.grow(-evicted * sampleBytes)
+	return evicted > 0
 }
 
 func (m *Machine) evictWaiting() bool {

@@ -29,7 +29,7 @@ const (
 
 	skewBefore = 10 * time.Minute // how long before a session others are looked at
 	skewAfter  = 2 * time.Minute  // and how long after; less than the default Linger
-	maxSamples = 4096             // of a node
+	maxSamples = 256              // of a node
 	skewPause  = 10 * time.Second // before doubted answers are judged again
 )
 
@@ -52,22 +52,36 @@ func (s sample) compare(o sample) int {
 	return cmp.Or(s.at.Compare(o.at), s.key.compare(o.key))
 }
 
-// note keeps a sample, and no more than maxSamples.
-func (c *clock) note(s sample) {
+// note keeps a sample, and returns how many more there are now. Of too many, one goes where they are closest in time.
+func (c *clock) note(s sample) int {
 	i, known := slices.BinarySearchFunc(c.samples, s, sample.compare)
 	if known {
-		return
+		return 0
 	}
 	c.samples = slices.Insert(c.samples, i, s)
-	if len(c.samples) > maxSamples {
-		c.samples = slices.Delete(c.samples, 0, len(c.samples)-maxSamples)
+	if len(c.samples) <= maxSamples {
+		return 1
 	}
+	closest := 1
+	for i := 2; i < len(c.samples)-1; i++ {
+		if c.gap(i) < c.gap(closest) {
+			closest = i
+		}
+	}
+	c.samples = slices.Delete(c.samples, closest, closest+1)
+	return 0
 }
 
-// forget drops samples from before t.
-func (c *clock) forget(t time.Time) {
+// gap returns how long there would be no sample without the i-th.
+func (c *clock) gap(i int) time.Duration {
+	return c.samples[i+1].at.Sub(c.samples[i-1].at)
+}
+
+// forget drops samples from before t, and returns how many.
+func (c *clock) forget(t time.Time) int {
 	i, _ := slices.BinarySearchFunc(c.samples, sample{at: t}, sample.compare)
 	c.samples = slices.Delete(c.samples, 0, i)
+	return i
 }
 
 // last returns the time of the latest sample; the zero time for none.
@@ -140,8 +154,8 @@ func (m *Machine) sample(t time.Time) {
 			continue
 		}
 		c := &r.node.clock
-		c.note(sample{r.at, ahead, r.key})
-		c.forget(r.at.Add(-skewBefore - m.options.Linger))
+		more := c.note(sample{r.at, ahead, r.key}) - c.forget(r.at.Add(-skewBefore-m.options.Linger))
+		m.grow(more * sampleBytes)
 		if r.at.Sub(c.asked) >= skewPause {
 			c.asked = r.at
 			m.touch(&c.doubted)

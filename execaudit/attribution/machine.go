@@ -169,6 +169,7 @@ func (m *Machine) Advance(t time.Time) {
 	}
 	m.finish(over.Add(-m.options.Linger))
 	m.forget()
+	m.shrink()
 }
 
 // Flush answers everything that waits, and gives every answer for the last time: nothing more comes.

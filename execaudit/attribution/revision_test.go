@@ -268,6 +268,14 @@ func TestSkews(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ATT-6 of many sessions, no more are kept than tell the time", func(t *testing.T) {
+		l := newStream(attribution.Options{Window: attribution.Forever})
+		l.add(sessions(1000, time.Minute)...)
+		l.Flush()
+		if s := l.Skews(); len(s) != 1 || s[0].Sessions < 100 || s[0].Sessions > 256 {
+			t.Errorf("%+v", s)
+		}
+	})
 	t.Run("ATT-14 a few sessions, or one among others, excuse no time", func(t *testing.T) {
 		few := newStream(attribution.Options{Window: attribution.Forever})
 		few.add(sessions(attribution.MinSkewSessions, -10*time.Second)...)
