@@ -167,20 +167,30 @@ func (t *ticket) bytes() int {
 
 // forget lets go of what has been over for Linger.
 func (m *Machine) forget() {
-	over := m.now.Add(-m.options.Window).Add(-m.options.Linger)
-	m.exited.popWhile(func(p *process) bool { return p.exit.Before(over) }, func(p *process) bool { m.drop(p); return false })
-	m.endedSessions.popWhile(
-		func(t *ticket) bool { return t.gone || t.last.Before(over) },
+	over, ahead := m.now.Add(-m.options.Window).Add(-m.options.Linger), m.now.Add(m.options.Linger)
+	m.exited.forget(over, ahead,
+		func(p *process) time.Time { return p.exit },
+		func(p *process) bool { m.drop(p); return false })
+	m.endedSessions.forget(over, ahead,
+		func(t *ticket) time.Time { return alive(t.gone, t.last) },
 		func(t *ticket) bool { return !m.retire(t) })
-	m.agedRoots.popWhile(
-		func(r *root) bool { return r.gone || latest(latest(r.at, r.end), r.asked).Before(over) },
+	m.agedRoots.forget(over, ahead,
+		func(r *root) time.Time { return alive(r.gone, latest(latest(r.at, r.end), r.asked)) },
 		func(r *root) bool { return !m.retireRoot(r) })
-	m.agedMarks.popWhile(
-		func(k *mark) bool { return k.gone || k.last.Before(over) },
+	m.agedMarks.forget(over, ahead,
+		func(k *mark) time.Time { return alive(k.gone, k.last) },
 		func(k *mark) bool { return !m.retireMark(k) })
-	m.agedContainers.popWhile(
-		func(c *container) bool { return c.last.Before(over) },
+	m.agedContainers.forget(over, ahead,
+		func(c *container) time.Time { return c.last },
 		func(c *container) bool { return !m.retireContainer(c) })
+}
+
+// alive returns t, and the zero time for what is gone: long ago.
+func alive(gone bool, t time.Time) time.Time {
+	if gone {
+		return time.Time{}
+	}
+	return t
 }
 
 // retire reports whether a ticket is gone for good; one that is in use is asked about again later.

@@ -3,6 +3,7 @@ package attribution
 import (
 	"iter"
 	"slices"
+	"time"
 )
 
 // queue is first in, first out.
@@ -30,10 +31,16 @@ func (q *queue[T]) pop() (item T, ok bool) {
 	return item, true
 }
 
-// popWhile pops while over says so; what keep wants goes to the end. It looks at each item at most once.
-func (q *queue[T]) popWhile(over, keep func(T) bool) {
-	for left := len(q.items) - q.head; left > 0 && over(q.items[q.head]); left-- {
-		if item, _ := q.pop(); keep(item) {
+// forget pops what was last of use before over; what keep wants goes to the end, and so does what is of use after ahead:
+// a wrong time would hold up what is behind it. It looks at each item at most once.
+func (q *queue[T]) forget(over, ahead time.Time, last func(T) time.Time, keep func(T) bool) {
+	for left := len(q.items) - q.head; left > 0; left-- {
+		at := last(q.items[q.head])
+		wrong := at.After(ahead)
+		if !wrong && !at.Before(over) {
+			return
+		}
+		if item, _ := q.pop(); wrong || keep(item) {
 			q.push(item)
 		}
 	}
