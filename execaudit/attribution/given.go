@@ -150,10 +150,21 @@ func (m *Machine) finishOldest() int {
 		if m.options.Last {
 			m.give(&g.answer)
 		}
-		g.final = true
+		g.end()
 		m.grow(-g.bytes)
 	}
 	return len(answers)
+}
+
+// end puts the answer beyond revision.
+func (g *given) end() {
+	g.final = true
+	for i, w := range g.on {
+		if w != nil {
+			w.leave()
+			g.on[i] = nil
+		}
+	}
 }
 
 // schedule has answers by the second of their event.

@@ -41,7 +41,8 @@ const ofExecID = 1 << 63
 func (n *node) key(p *Process) processKey {
 	switch {
 	case p.ExecID != "":
-		sum := sha256.Sum256([]byte(p.ExecID))
+		var room [128]byte // most are shorter
+		sum := sha256.Sum256(append(room[:0], p.ExecID...))
 		return processKey{binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]) | ofExecID}
 	case !p.Identified():
 		return processKey{}
