@@ -16,10 +16,10 @@ const apart = 10 * time.Second
 // has not come so far yet, the time that one has come to. It ends when all sources have ended or ctx is done, with
 // everything answered that was taken from them. A source may be a channel that the caller made, of a webhook for example.
 //
-// A source catches up while it gets on faster than the ticks. The others wait for it meanwhile: of each at most one batch is
-// taken that is ahead of it. One that gets on more slowly, since its clock is wrong, is waited for a minute. Without
-// ticks nothing waits, and everything is answered at the end. How far a source has come is the median of its last nine
-// times: a line with a wrong time changes nothing but its own answer.
+// A source catches up while it gets on faster than the ticks. The machine waits for it meanwhile, and so do others that
+// catch up: of each at most one batch is taken that is ahead of it. One that does not get on faster, though it is behind, has
+// a wrong clock and is waited for a minute. Without ticks nothing waits, and everything is answered at the end. How far
+// a source has come is the median of its last nine times: a line with a wrong time changes nothing but its own answer.
 func Live(ctx context.Context, m *attribution.Machine, sources []<-chan *lines.Batch, ticks <-chan time.Time, trouble Trouble) {
 	l := newLive(m, sources, ticks, trouble)
 	for l.left > 0 && l.wait(ctx) {
@@ -85,13 +85,9 @@ func (l *live) wait(ctx context.Context) bool {
 }
 
 func (l *live) tick(now time.Time) {
-	passed := time.Duration(0)
-	if !l.now.IsZero() {
-		passed = now.Sub(l.now)
-	}
 	l.now = now
 	for i := range l.streams {
-		l.streams[i].tick(passed)
+		l.streams[i].tick(now)
 	}
 }
 
@@ -132,7 +128,7 @@ func (l *live) proceed() {
 		added = false
 		until, wait := l.furthestBehind()
 		for i := range l.streams {
-			if s := &l.streams[i]; s.held != nil && (!wait || !s.at.After(until.Add(apart))) {
+			if s := &l.streams[i]; s.held != nil && (!wait || !s.behind || !s.at.After(until.Add(apart))) {
 				l.add(s)
 				added = true
 			}

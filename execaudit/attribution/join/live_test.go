@@ -23,7 +23,8 @@ type live struct {
 	told    named
 }
 
-func start(ctx context.Context, sources int, options attribution.Options) *live {
+// start begins a run; answer may be nil.
+func start(ctx context.Context, sources int, options attribution.Options, answer func(*attribution.Answer)) *live {
 	l := &live{ticks: make(chan time.Time), answers: make(chan string, 1e5), ended: make(chan struct{})}
 	var read []<-chan *lines.Batch
 	for range sources {
@@ -33,6 +34,9 @@ func start(ctx context.Context, sources int, options attribution.Options) *live 
 	l.machine = attribution.New(options, func(a *attribution.Answer) {
 		l.told.add(a)
 		l.answers <- l.told.list[len(l.told.list)-1]
+		if answer != nil {
+			answer(a)
+		}
 	})
 	go func() {
 		defer close(l.ended)
@@ -78,7 +82,7 @@ func TestTicks(t *testing.T) {
 	const n = 3
 	audit, journal, events := logs(n)
 	t.Run("ATT-6 a tick answers what waits, also when nothing comes", func(t *testing.T) {
-		l := start(t.Context(), 3, attribution.Options{})
+		l := start(t.Context(), 3, attribution.Options{}, nil)
 		for i, log := range [][]string{audit, journal, events} {
 			l.give(i, log, 2)
 		}
@@ -93,7 +97,7 @@ func TestTicks(t *testing.T) {
 		}
 	})
 	t.Run("ATT-6 an audit log that is busy with other requests holds up no answer", func(t *testing.T) {
-		l := start(t.Context(), 3, attribution.Options{})
+		l := start(t.Context(), 3, attribution.Options{}, nil)
 		for i, log := range [][]string{audit, journal, events} {
 			l.give(i, log, 2)
 		}
@@ -109,7 +113,7 @@ func TestTicks(t *testing.T) {
 		}
 	})
 	t.Run("ATT-6 a source whose clock is a day behind holds up no answer", func(t *testing.T) {
-		l := start(t.Context(), 4, attribution.Options{})
+		l := start(t.Context(), 4, attribution.Options{}, nil)
 		for i, log := range [][]string{audit, journal, events} {
 			l.give(i, log, 2)
 		}
@@ -123,6 +127,24 @@ func TestTicks(t *testing.T) {
 		if got := l.end(); got != right(n) {
 			t.Errorf("answers\n%s", got)
 		}
+	})
+	t.Run("ATT-6 a source of now and then is taken at once, however long others catch up", func(t *testing.T) {
+		_, _, past := logs(300)
+		l := start(t.Context(), 4, attribution.Options{}, nil)
+		for i, log := range [][]string{audit, journal, events} {
+			l.give(i, log, 2)
+		}
+		for s := range 3 {
+			l.ticks <- at(3600 + s)
+		}
+		l.give(3, past[:20], 20) // of an hour before
+		l.give(0, []string{get(3700), get(3700)}, 1)
+		l.ticks <- at(3700)
+		l.give(3, past[20:400], 20)
+		for i := range 5 {
+			l.give(0, []string{get(3800 + i)}, 1) // would wait for ever for source 3
+		}
+		l.end()
 	})
 	t.Run("ATT-6 without ticks everything is answered at the end", func(t *testing.T) {
 		closed := make(chan time.Time)
@@ -142,7 +164,7 @@ func TestTicks(t *testing.T) {
 	})
 	t.Run("ATT-6 a context that is done ends it while its sources are idle, and what came is answered", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l := start(ctx, 4, attribution.Options{})
+		l := start(ctx, 4, attribution.Options{}, nil)
 		for i, log := range [][]string{audit, journal, events} {
 			l.give(i, log, len(log))
 		}
@@ -187,7 +209,7 @@ func TestCatchUp(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := start(t.Context(), 3, attribution.Options{MaxBytes: 16 << 20})
+			l := start(t.Context(), 3, attribution.Options{MaxBytes: 16 << 20}, nil)
 			for i, log := range [][]string{audit, journal, events} {
 				go func() {
 					l.give(i, c.with(log), []int{40, 20, 440}[i])

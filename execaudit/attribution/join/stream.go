@@ -20,13 +20,18 @@ type stream struct {
 	came   bool      // something came since the last tick
 	busy   bool      // something came in the tick before
 	behind bool      // it catches up with its past, or nobody knows yet
-	before time.Time // at the last tick, at
+	before time.Time // at, when something had come last
+	ticked time.Time // the tick that was then
 }
 
-// tick says that some time has passed.
-func (s *stream) tick(passed time.Duration) {
-	s.behind = s.held != nil || s.came && s.at.Sub(s.before) > 2*passed
-	s.busy, s.came, s.before = s.came, false, s.at
+// tick says that it is now.
+func (s *stream) tick(now time.Time) {
+	if s.came {
+		s.behind = s.ticked.IsZero() || s.at.Sub(s.before) > 2*now.Sub(s.ticked)
+		s.before, s.ticked = s.at, now
+	}
+	s.busy, s.came = s.came, false
+	s.behind = s.held != nil || s.behind && s.busy
 }
 
 // waitedFor reports whether others that are ahead wait.
