@@ -57,7 +57,7 @@ test: $(HOUSE) $(if $(M),$(NEEDS_$(M)),parts kubernetes-parts)
 
 # make soak [M=module]: the long tests at their full sizes.
 soak: $(HOUSE) parts kubernetes-parts
-	@LANYARD_SOAK=1 $(HOUSE) test $(or $(M),examples)
+	@LANYARD_SOAK=1 $(HOUSE) test $(or $(M),examples execaudit/attribution)
 
 # make trace [M=FAMILY]
 trace: $(HOUSE) parts kubernetes-parts

@@ -32,7 +32,7 @@ type kernel struct {
 func boot(w *World, n *node) *kernel {
 	w.boots++
 	k := &kernel{world: w, node: n, bootID: "boot-" + strconv.Itoa(w.boots), booted: w.now - time.Second}
-	k.init = &task{pid: 1, children: map[*task]struct{}{}, loginUID: unset, auditSID: unset, privileged: true}
+	k.init = &task{pid: 1, image: w.image(), children: map[*task]struct{}{}, loginUID: unset, auditSID: unset, privileged: true}
 	return k
 }
 
@@ -57,10 +57,15 @@ type clone struct {
 	parent bool       // CLONE_PARENT: the caller's parent is the child's
 	moved  bool       // to another cgroup
 	into   *container // that cgroup's; nil is the host's
+	runc   *session   // whose runtime the child is, for a child of a shim
 }
 
-// fork returns caller's new child, or nil where PIDs have run out; for containers earlier than for the host.
+// fork returns caller's new child, or nil where PIDs have run out, for containers earlier than for the host; or where the
+// first process of a PID namespace asks for CLONE_PARENT, which is EINVAL.
 func (k *kernel) fork(caller *task, c clone) *task {
+	if c.parent && caller.namespace != nil && caller.namespace.init == caller {
+		return nil
+	}
 	limit := pids / 2
 	if caller.container == nil {
 		limit = pids * 3 / 4
@@ -81,6 +86,9 @@ func (k *kernel) fork(caller *task, c clone) *task {
 	}
 	if c.moved {
 		child.container = c.into
+	}
+	if c.runc != nil {
+		child.session, child.strayed = c.runc, true
 	}
 	child.parent.children[child] = struct{}{}
 	k.table[i], k.started[i] = child, child.ticks

@@ -20,8 +20,13 @@ func bare(t *testing.T) (*kernel, *container) {
 func TestKernel(t *testing.T) {
 	t.Run("ATT-14 CLONE_PARENT gives a child the caller's parent, and the caller's container", func(t *testing.T) {
 		k, c := bare(t)
-		if child := k.fork(c.init, clone{parent: true}); child.parent != c.pod.shim || child.container != c {
+		first := k.fork(c.pod.shim, clone{moved: true, into: c})
+		first.namespace = c
+		if child := k.fork(first, clone{parent: true}); child.parent != c.pod.shim || child.container != c || child.namespace != c {
 			t.Errorf("parent %+v, container %+v", child.parent, child.container)
+		}
+		if k.fork(c.init, clone{parent: true}) != nil {
+			t.Error("the first process of a PID namespace may not")
 		}
 	})
 	t.Run("ATT-14 an orphan goes to the nearest subreaper of its PID namespace, else to the namespace's first process", func(t *testing.T) {

@@ -28,8 +28,15 @@ type letter struct {
 	sent int
 }
 
-// send lets a piece arrive after a delay.
+// send lets a piece arrive after a delay; one of two hundred comes once more.
 func (w *World) send(p Piece, delay time.Duration) {
+	w.post(p, delay)
+	if w.chance(1, 200) {
+		w.post(p, w.soon())
+	}
+}
+
+func (w *World) post(p Piece, delay time.Duration) {
 	at := w.now + delay
 	p.Arrival = Dawn.Add(at)
 	w.mail.sent++

@@ -49,7 +49,9 @@ func (n *node) boot() {
 	}
 }
 
+// clock returns a later time whenever it is read.
 func (n *node) clock() time.Time {
+	n.world.now += time.Duration(1 + n.world.random.IntN(20_000))
 	return Dawn.Add(n.world.now + n.offset)
 }
 

@@ -53,7 +53,7 @@ func (n *node) open(c *container, asked *request, env environment) *session {
 	}
 	if n.Mark == MarkOwn && (asked == nil || w.chance(1, 20)) {
 		s.marked, s.plain = false, false // of a pod that opted out, or that the webhook did not see
-		s.recorded = s.recorded && w.chance(1, 2)
+		s.recorded = s.recorded && (asked != nil || w.chance(1, 2))
 	}
 	s.record = attribution.Record{
 		Node: n.name, ContainerID: c.id, ExecID: fmt.Sprintf("exec-%d", w.sessions), AuditID: env.auditID, ExecSession: env.execSession,
@@ -91,11 +91,10 @@ func (s *session) intend() {
 		s.fail()
 		return
 	}
-	if s.runc = n.kernel.fork(s.container.pod.shim, clone{}); s.runc == nil {
+	if s.runc = n.kernel.fork(s.container.pod.shim, clone{runc: s}); s.runc == nil {
 		s.fail()
 		return
 	}
-	s.runc.session, s.runc.strayed = s, true
 	if s.marked {
 		n.kernel.setLoginUID(s.runc, 2013265920+uint32(n.world.sessions))
 		s.setMark()
