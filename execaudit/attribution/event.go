@@ -1,6 +1,9 @@
 package attribution
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Kind is what a process event tells.
 type Kind uint8
@@ -99,4 +102,30 @@ type Event struct {
 	ParentOutside bool
 	// Command is the command line as text.
 	Command string
+}
+
+// own copies the event's texts to one place: a decoder's lie in blocks, which one event that is kept would keep in
+// memory as a whole. Those that the node has are shared.
+func (e *Event) own(n *node) {
+	e.Node = n.name
+	texts := [...]*string{
+		&e.Agent, &e.Namespace, &e.Pod, &e.Container, &e.ContainerID, &e.Process.ExecID, &e.Parent.ExecID, &e.Grandparent.ExecID,
+		&e.AuditID, &e.ExecSession, &e.RequestUID, &e.Command,
+	}
+	length := 0
+	for _, text := range texts {
+		length += len(*text)
+	}
+	var all strings.Builder
+	all.Grow(length)
+	for _, text := range texts {
+		start := all.Len()
+		all.WriteString(*text)
+		*text = all.String()[start:]
+	}
+	for _, p := range [...]*Process{&e.Process, &e.Parent, &e.Grandparent} {
+		if p.BootID != "" {
+			p.BootID = n.sharedBoot(p.BootID)
+		}
+	}
 }

@@ -49,6 +49,7 @@ func (g *given) watch(subjects []*watchers) {
 // keep remembers an answer until nothing revises it any more.
 func (m *Machine) keep(a *Answer, of *process, t tree) {
 	g := &given{answer: *a, process: of, tree: t, told: a.version()}
+	g.answer.Event.own(m.node(a.Event.Node))
 	g.bytes = g.size()
 	g.watch(m.subjects)
 	m.given.add(g)

@@ -1,7 +1,9 @@
 package attribution_test
 
 import (
+	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,6 +105,42 @@ const (
 	// dayBytes is what the evidence of the sessions that are open may take beside.
 	dayBytes = 24 << 20
 )
+
+func TestBlocks(t *testing.T) {
+	t.Run("ATT-6 what is remembered keeps no decoder's block of text in memory", func(t *testing.T) {
+		const each = 1 << 20
+		// block returns text as a decoder does: a part of something large.
+		block := func(text string) string { return (text + strings.Repeat("x", each))[:len(text)] }
+		before := live()
+		m := roomy()
+		for i := range 64 {
+			id := fmt.Sprintf("%036d", i)
+			e := first(id, 10+i, 100)
+			a, r := audit(block(id), block("alice")), attribution.Record{
+				Phase: attribution.PhaseStart, Time: e.Time, Node: block("n1"), ContainerID: block(webID), ExecID: block(id), AuditID: block(id),
+				Process: attribution.Process{PID: e.Process.PID, StartTicks: e.Process.StartTicks, BootID: block("b")}, SessionID: uint32(i + 1),
+				Namespace: block("shop"), Pod: block("web-0"), Container: block("app"),
+			}
+			a.ExecSession, a.Namespace, a.Pod, a.Container, a.Command = block(bridgeSession), block("shop"), block("web-0"), block("app"), []string{block("sh")}
+			e.Process, e.SessionID, e.Node, e.ContainerID, e.AuditID, e.Command = r.Process, r.SessionID, block("n1"), block(webID), block(id), block("sh")
+			e.Process.BootID, e.Parent.BootID, e.Namespace, e.Pod, e.Container, e.Agent = block("b"), block("b"), block("shop"), block("web-0"), block("app"), block("test")
+			m.AddAudit(&a)
+			m.AddRecord(&r)
+			m.AddEvent(&e)
+			e.Process, e.Time = attribution.Process{ExecID: block("image of " + id), PID: 7}, e.Time.Add(time.Millisecond)
+			e.Parent, e.Grandparent, e.ExecSession = attribution.Process{ExecID: block("p")}, attribution.Process{ExecID: block("g")}, block(bridgeSession)
+			m.AddEvent(&e)
+		}
+		m.Advance(dawn.Add(time.Minute))
+		if s := m.Stats(); s.Answers != 128 {
+			t.Fatalf("%d answers can be revised, want 128", s.Answers)
+		}
+		if heap := live() - before; heap > 4*each {
+			t.Errorf("%d bytes of heap", heap)
+		}
+		runtime.KeepAlive(m)
+	})
+}
 
 func TestDay(t *testing.T) {
 	sessions, noon := sessionsADay/25, dawn.Truncate(24*time.Hour).Add(11*time.Hour)

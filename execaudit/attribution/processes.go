@@ -162,6 +162,9 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 
 // descend notes the parent. The earliest sighting counts: later ones may show who adopted an orphan.
 func (p *process) descend(e *Event) {
+	if p.parent != (processKey{}) && p.grandparent != (processKey{}) && e.Time.After(p.parentAt) {
+		return
+	}
 	parent := p.node.key(&e.Parent)
 	if parent == (processKey{}) || parent == p.key {
 		return
