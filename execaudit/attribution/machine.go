@@ -13,7 +13,7 @@ const (
 	// DefaultStartWithin is how long after the response began a session's first process may still start.
 	DefaultStartWithin = 30 * time.Second
 	// DefaultMaxBytes bounds the state.
-	DefaultMaxBytes = 32 << 20 // 32 MiB
+	DefaultMaxBytes = 128 << 20 // 128 MiB
 )
 
 // Forever as Options.Window lets every answer wait for Flush.
