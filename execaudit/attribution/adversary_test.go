@@ -291,6 +291,13 @@ func TestRequests(t *testing.T) {
 		plain.Code = 200
 		holds(t, story(attribution.Options{}, plain, first("id-a", 10, 100))[0], attribution.VerdictConflicting, attribution.ReasonRefused, "")
 	})
+	t.Run("ATT-5 what a session may have left behind is a hint, what was there before it is not", func(t *testing.T) {
+		alice, late, early := audit("id-a", "alice"), first("id-a", 10, 60_000), first("id-a", 11, -60_000)
+		alice.Stage, alice.At = attribution.StageResponseComplete, dawn.Add(time.Second)
+		got := tale(attribution.Options{}, alice, late, early)
+		holds(t, of(got, late), attribution.VerdictHint, attribution.ReasonNoChain, "")
+		holds(t, of(got, early), attribution.VerdictConflicting, attribution.ReasonTime, "")
+	})
 	t.Run("ATT-14 an ID of two requests lists both as claims", func(t *testing.T) {
 		again := audit("id-a", "mallory")
 		again.Received = dawn.Add(time.Second)

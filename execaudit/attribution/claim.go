@@ -1,9 +1,6 @@
 package attribution
 
-import (
-	"cmp"
-	"time"
-)
+import "cmp"
 
 // judgeClaim decides for a process without a way up to a session: at best a hint.
 func (m *Machine) judgeClaim(a *Answer, t tree, own *ticket) {
@@ -41,7 +38,7 @@ func (m *Machine) judgeClaim(a *Answer, t tree, own *ticket) {
 		a.conclude(VerdictConflicting, ReasonRefused)
 	case where.contradicts(s) != "":
 		a.conclude(VerdictConflicting, where.contradicts(s))
-	case m.outside(s, &a.Event):
+	case m.before(s, &a.Event):
 		a.conclude(VerdictConflicting, ReasonTime)
 	case s.nameless():
 		a.conclude(VerdictUnknown, ReasonNoUser)
@@ -97,20 +94,16 @@ func (a *Answer) unclaimed(t tree) {
 	}
 }
 
-// outside reports whether an event lies outside of its claimed session's time, by clocks that differ as those of the
-// sessions around it.
-func (m *Machine) outside(s *Session, e *Event) bool {
+// before reports whether an event is from before its claimed session, by clocks that differ as those of the sessions
+// around it. What comes after the session's end may have been left behind by it.
+func (m *Machine) before(s *Session, e *Event) bool {
 	skew := m.options.Skew
-	if s.covers(e.Time, skew) {
+	early := s.Received.Sub(e.Time)
+	if early <= skew {
 		return false
 	}
 	c := &m.node(e.Node).clock
 	m.rest(&c.doubted)
 	usual := c.usually(e.Time, skew)
-	return usual.Ahead.Abs() > MaxSkew || !s.covers(e.Time.Add(-usual.Ahead), skew)
-}
-
-// covers reports whether the request had come and was not completed yet.
-func (s *Session) covers(at time.Time, skew time.Duration) bool {
-	return !at.Before(s.Received.Add(-skew)) && (s.Completed.IsZero() || !at.After(s.Completed.Add(skew)))
+	return usual.Ahead < -MaxSkew || early+usual.Ahead > skew
 }

@@ -19,30 +19,27 @@ type given struct {
 	final   bool
 }
 
-// maxSubjects is how many pieces of the state an answer rests on: the tickets of its session, its own claim and its
-// ancestors', the session, its mark, its container and its node's clock.
-const maxSubjects = 7
+// maxSubjects is how many pieces of the state an answer rests on: the tickets of its session, its own claim, its
+// ancestors' and its login UID's, the session, its mark, its container and its node's clock.
+const maxSubjects = 8
 
 // rest notes that the answer that is being judged rests on w.
 func (m *Machine) rest(w *watchers) {
-	if !slices.Contains(m.subjects, w) && len(m.subjects) < maxSubjects {
+	if !slices.Contains(m.subjects, w) {
 		m.subjects = append(m.subjects, w)
 	}
 }
 
-// watch has g judged again when what it rests on changes.
+// watch has g judged again when what it rests on changes. What it rested on once, it goes on to watch.
 func (g *given) watch(subjects []*watchers) {
 	for _, w := range subjects {
-		for i := range g.on {
-			if g.on[i] == w {
-				break
-			}
-			if g.on[i] == nil {
-				g.on[i] = w
-				w.add(g)
-				break
-			}
+		if slices.Contains(g.on[:], w) {
+			continue
 		}
+		if i := slices.Index(g.on[:], nil); i >= 0 {
+			g.on[i] = w
+		}
+		w.add(g)
 	}
 }
 

@@ -62,6 +62,8 @@ type Stats struct {
 	Audits, Events, Records int
 	// Late events were older than what had already been answered.
 	Late int
+	// Repeated events were told before in all the same words, and are answered once.
+	Repeated int
 	// Unrelated events had neither ID nor session and, without Options.All, no answer.
 	Unrelated int
 	// Revised answers were given again, as another answer.
@@ -200,7 +202,11 @@ func (m *Machine) Stats() Stats {
 func (m *Machine) settleOldest(early bool) {
 	b := m.pending.pop()
 	m.grow(-b.bytes)
-	for _, w := range b.order {
+	for i, w := range b.order {
+		if i > 0 && w.answer.Event == b.order[i-1].answer.Event {
+			m.stats.Repeated++
+			continue
+		}
 		if p := w.process; p != nil && p.gone { // dropped, and perhaps made anew
 			w.process = p.node.processes[p.key]
 		}

@@ -180,6 +180,20 @@ func TestRevisions(t *testing.T) {
 	})
 }
 
+func TestRepeated(t *testing.T) {
+	t.Run("ATT-16 an event that two files tell in the same words is answered once", func(t *testing.T) {
+		root := first("id-a", 10, 100)
+		other := root
+		other.Command = "sh -c id"
+		l := newStream(attribution.Options{Window: attribution.Forever})
+		l.add(root, other, audit("id-a", "alice"), root, other, root)
+		l.Flush()
+		if s := l.Stats(); len(l.given) != 2 || s.Repeated != 3 || s.Events != 5 {
+			t.Errorf("%q, %+v", l.texts, s)
+		}
+	})
+}
+
 func TestKeys(t *testing.T) {
 	e := first("id-a", 10, 100)
 	t.Run("ATT-16 a key is the same on every machine", func(t *testing.T) {

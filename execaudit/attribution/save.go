@@ -36,7 +36,7 @@ func (s *saving) machine() {
 // counts are those of what has been, not of what is kept.
 func (s *Stats) counts() []*int {
 	return []*int{
-		&s.Audits, &s.Events, &s.Records, &s.Late, &s.Unrelated, &s.Revised, &s.EvictedProcesses, &s.EvictedSessions, &s.EarlyAnswers,
+		&s.Audits, &s.Events, &s.Records, &s.Late, &s.Repeated, &s.Unrelated, &s.Revised, &s.EvictedProcesses, &s.EvictedSessions, &s.EarlyAnswers,
 		&s.EvictedAnswers, &s.Bytes, &s.PeakBytes,
 	}
 }

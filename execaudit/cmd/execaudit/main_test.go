@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -121,7 +122,11 @@ func TestAttribute(t *testing.T) {
 		}
 	})
 	t.Run("ATT-9 a page that is full is written and its rest a fault", func(t *testing.T) {
-		many := strings.Repeat(eventLine, report.MaxPageEvents+1)
+		var events strings.Builder
+		for i := range report.MaxPageEvents + 1 {
+			events.WriteString(strings.Replace(eventLine, `"-c","id"`, fmt.Sprintf(`"-c","id %d"`, i), 1))
+		}
+		many := events.String()
 		code, out, errOut := command(t, many, "attribute", "--audit", audit, "--events", "-", "-o", "html", "--memory", "1024")
 		if code != exitFaults || !strings.HasSuffix(out, "</html>\n") || !strings.Contains(errOut, report.ErrPageFull.Error()) {
 			t.Errorf("exit code %d, %d bytes: %s", code, len(out), errOut)
