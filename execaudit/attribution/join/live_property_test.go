@@ -53,7 +53,7 @@ func TestRevised(t *testing.T) {
 		l := start(t.Context(), 3, attribution.Options{}, nil)
 		l.give(1, journal, 2)
 		l.give(2, events, 4)
-		for s := range 3 {
+		for s := range 4 {
 			l.ticks <- at(60 + s)
 		}
 		for range 4 {

@@ -87,7 +87,7 @@ func others(n int, then []string) string {
 
 func TestOpen(t *testing.T) {
 	t.Run("ATT-6 of a hundred rotated files few are open at a time, in whatever order they are given", func(t *testing.T) {
-		const n = 5000
+		const n = 2000
 		audit, journal, events := logs(n)
 		for again, bound := range map[bool]int{true: 9, false: 300} {
 			var s shelf

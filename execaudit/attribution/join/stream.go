@@ -10,6 +10,10 @@ import (
 // judged is of how many times the median counts.
 const judged = 9
 
+// idleTicks is how many ticks without anything end the catching up of a source. Fewer may follow each other closely, where
+// a program was not let run for long.
+const idleTicks = 3
+
 // stream is how far a source has come that may go on for ever.
 type stream struct {
 	held   *lines.Batch // not added yet
@@ -18,7 +22,7 @@ type stream struct {
 	ended  bool
 
 	came   bool      // something came since the last tick
-	busy   bool      // something came in the tick before
+	idle   int       // ticks in which nothing came, since something did
 	behind bool      // it catches up with its past, or nobody knows yet
 	before time.Time // at, when something had come last
 	ticked time.Time // the tick that was then
@@ -27,11 +31,16 @@ type stream struct {
 // tick says that it is now.
 func (s *stream) tick(now time.Time) {
 	if s.came {
-		s.behind = s.ticked.IsZero() || s.at.Sub(s.before) > 2*now.Sub(s.ticked)
+		if !s.ticked.IsZero() {
+			s.behind = s.at.Sub(s.before) > 2*now.Sub(s.ticked)
+		}
 		s.before, s.ticked = s.at, now
 	}
-	s.busy, s.came = s.came, false
-	s.behind = s.held != nil || s.behind && s.busy
+	if s.idle++; s.came {
+		s.idle = 0
+	}
+	s.came = false
+	s.behind = s.held != nil || s.behind && s.idle < idleTicks
 }
 
 // waitedFor reports whether others that are ahead wait.
@@ -46,7 +55,7 @@ func (s *stream) reached(now time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	case s.behind || s.held != nil:
 		return s.at, true
-	case s.busy || s.came:
+	case s.idle == 0 || s.came:
 		return latest(s.at, now.Add(-leap)), true
 	}
 	return time.Time{}, false
