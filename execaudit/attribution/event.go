@@ -104,6 +104,11 @@ type Event struct {
 	Command string
 }
 
+// alone reports whether nothing in the event itself speaks of a session.
+func (e *Event) alone() bool {
+	return !e.claims() && e.SessionID == 0 && e.LoginUID == 0
+}
+
 // own copies the event's texts to one place: a decoder's lie in blocks, which one event that is kept would keep in
 // memory as a whole. Those that the node has are shared.
 func (e *Event) own(n *node) {

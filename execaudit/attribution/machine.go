@@ -218,6 +218,10 @@ func (m *Machine) settleOldest(early bool) {
 // settle gives an answer and lets go of what its event was the last use of.
 func (m *Machine) settle(a *Answer, p *process, early bool) {
 	t := m.tree(&a.Event, p)
+	if !m.options.All && a.Event.alone() && t.empty() {
+		m.pass(&a.Event, p, early)
+		return
+	}
 	m.judge(a, t)
 	if early && a.Verdict == VerdictCorroborated {
 		a.Verdict, a.Reason, a.Session, a.Claims = VerdictHint, ReasonEarly, nil, []*Session{a.Session}
@@ -240,6 +244,17 @@ func (m *Machine) settle(a *Answer, p *process, early bool) {
 	if !last {
 		m.keep(a, p, t)
 	}
+}
+
+// pass lets go of an event that has no session and claims none, as most have.
+func (m *Machine) pass(e *Event, p *process, early bool) {
+	if early {
+		m.stats.EarlyAnswers++
+	}
+	if p != nil {
+		m.used(e, p)
+	}
+	m.stats.Unrelated++
 }
 
 // give hands out an answer, with the names of its pod that its agent left out.

@@ -18,6 +18,11 @@ type tree struct {
 	edge bool
 }
 
+// empty reports whether there is nothing above, and no doubt about that.
+func (t *tree) empty() bool {
+	return t.root == nil && t.claim == nil && !t.edge
+}
+
 // tree returns what is above an event's process. Where the process is not identified for certain, a journal may still
 // say that the event's own number was its session's at that time.
 func (m *Machine) tree(e *Event, p *process) tree {
@@ -34,7 +39,7 @@ func (m *Machine) tree(e *Event, p *process) tree {
 
 func (m *Machine) holder(e *Event) *root {
 	n := m.nodes[e.Node]
-	if n == nil || e.Process.PID == 0 || e.ContainerID == "" {
+	if n == nil || e.ContainerID == "" || len(n.byPID[e.Process.PID]) == 0 {
 		return nil
 	}
 	return n.holder(sighting{process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time})

@@ -31,9 +31,6 @@ func (w *watchers) leave() {
 
 // compact lets go of final answers, and of room for four times as many as are left.
 func (w *watchers) compact() {
-	if w.dead == 0 {
-		return
-	}
 	w.answers = slices.DeleteFunc(w.answers, func(g *given) bool { return g.final })
 	w.dead = 0
 	switch n := len(w.answers); {
@@ -46,5 +43,6 @@ func (w *watchers) compact() {
 
 // watched reports whether an answer that can be revised rests on w.
 func (w *watchers) watched() bool {
-	return len(w.answers) > w.dead
+	w.compact()
+	return len(w.answers) > 0
 }
