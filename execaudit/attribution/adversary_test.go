@@ -247,7 +247,7 @@ func TestIdentities(t *testing.T) {
 		below.ContainerID, below.Namespace, below.Pod, below.Container = other.ContainerID, "mail", "mta", "app"
 		got := story(attribution.Options{}, alice, root, other, below)
 		holds(t, of(got, other), attribution.VerdictUnknown, attribution.ReasonEdge, "")
-		holds(t, of(got, below), attribution.VerdictUnknown, attribution.ReasonNoID, "")
+		holds(t, of(got, below), attribution.VerdictUnknown, attribution.ReasonEdge, "")
 	})
 	t.Run("ATT-14 one process is not the first of two sessions", func(t *testing.T) {
 		x := newAttack(false)

@@ -23,15 +23,51 @@ func (m *Machine) grow(n int) {
 	m.stats.Bytes += n
 }
 
-// used lets go of a process that an answer was given about, when nothing can come of it.
+// used notes that an answer was given about a process, which may have been the last use of it.
 func (m *Machine) used(e *Event, p *process) {
+	if p.gone {
+		return
+	}
+	p.last = latest(p.last, e.Time)
 	switch {
-	case p.gone:
-	case p.found.root == nil && p.claim == nil && p.mark.anchor() == nil:
-		m.drop(p) // no descendant of it has a session either
 	case e.Kind == KindExit:
 		m.exited.push(p)
+	case !p.idle && p.idling():
+		p.idle, p.asked = true, p.last
+		m.idle.push(p)
 	}
+}
+
+// idling reports whether nothing is known of a process that would be of use to its descendants: they have no session
+// either, unless evidence that is still to come says so.
+func (p *process) idling() bool {
+	return p.found == nil && p.claim == nil && p.mark.anchor() == nil
+}
+
+// retireIdle reports whether a process is gone, or no longer idle.
+func (m *Machine) retireIdle(p *process, over time.Time) bool {
+	switch {
+	case p.gone:
+	case !p.idling():
+		p.idle = false
+	case !p.last.Before(over):
+		p.asked = p.last
+		return false
+	default:
+		m.drop(p)
+	}
+	return true
+}
+
+func (m *Machine) evictIdle() bool {
+	for p, ok := m.idle.pop(); ok; p, ok = m.idle.pop() {
+		p.idle = false
+		if !p.gone && p.idling() {
+			m.evictProcess(p)
+			return true
+		}
+	}
+	return false
 }
 
 // shrink evicts until the state is within its bound: first what is over anyway, then the oldest of whatever takes most.
@@ -42,6 +78,9 @@ func (m *Machine) shrink() {
 }
 
 func (m *Machine) evict() bool {
+	if m.evictIdle() {
+		return true
+	}
 	if m.given.count > 0 {
 		m.stats.EvictedAnswers += m.finishOldest()
 		return true
@@ -138,8 +177,8 @@ func (m *Machine) drop(p *process) {
 	delete(p.node.processes, p.key)
 	m.running--
 	m.grow(-processBytes)
-	if p.found.root != nil {
-		p.found.root.live--
+	if p.found != nil {
+		p.found.live--
 	}
 	if p.mark != nil {
 		p.mark.live--
@@ -171,6 +210,9 @@ func (m *Machine) forget() {
 	m.exited.forget(over, ahead,
 		func(p *process) time.Time { return p.exit },
 		func(p *process) bool { m.drop(p); return false })
+	m.idle.forget(over, ahead,
+		func(p *process) time.Time { return alive(p.gone, p.asked) },
+		func(p *process) bool { return !m.retireIdle(p, over) })
 	m.endedSessions.forget(over, ahead,
 		func(t *ticket) time.Time { return alive(t.gone, t.last) },
 		func(t *ticket) bool { return !m.retire(t) })

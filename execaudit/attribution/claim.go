@@ -5,11 +5,15 @@ import "cmp"
 // judgeClaim decides for a process without a way up to a session: at best a hint.
 func (m *Machine) judgeClaim(a *Answer, t tree, own *ticket) {
 	m.rest(m.loose(&a.Event))
+	if t.open {
+		m.rest(&m.node(a.Event.Node).loose)
+	}
 	m.restTicket(own)
 	m.restTicket(t.claim)
 	claim, why := cmp.Or(own, t.claim), ReasonNoChain
 	if claim == nil && !a.Event.claims() {
 		claim, why = m.byLogin(&a.Event), ReasonLoginUID
+		m.rest(&m.node(a.Event.Node).logins)
 		m.restTicket(claim)
 	}
 	if claim == nil {

@@ -104,7 +104,7 @@ func (g *given) size() int {
 // climbAgain looks up again what is above the answer's process, unless that is known for good, or its process was let go.
 func (m *Machine) climbAgain(g *given) {
 	t, p := &g.tree, g.process
-	if t.root != nil && !t.byMark && !t.torn {
+	if t.root != nil && !t.byMark && !t.torn && !t.weak {
 		return
 	}
 	if p != nil && p.gone {

@@ -53,6 +53,7 @@ func (a *Answer) conclude(v Verdict, why Reason) {
 // judgeTorn is for a process that is of one session by its tree and of another by its mark.
 func (m *Machine) judgeTorn(a *Answer, r *root) {
 	m.rest(&r.watchers)
+	m.restTicket(r.primary())
 	a.identify(r)
 	a.conclude(VerdictConflicting, ReasonOtherSession)
 }
@@ -75,6 +76,9 @@ func (a *Answer) identify(r *root) {
 func (m *Machine) judgeRooted(a *Answer, t tree, own *ticket, why Reason) {
 	r := t.root
 	m.rest(&r.watchers)
+	if t.weak {
+		m.rest(m.loose(&a.Event))
+	}
 	m.restTicket(r.primary())
 	a.identify(r)
 	foreign := a.Event.claims() && !r.claimed(own)

@@ -105,6 +105,7 @@ type Machine struct {
 	agedMarks      queue[*mark]
 	agedProcesses  queue[*process]
 	exited         queue[*process]
+	idle           queue[*process]
 	agedRoots      queue[*root]
 	agedContainers queue[*container]
 	lost           lostIDs

@@ -17,6 +17,7 @@ type node struct {
 
 	containers map[containerID]*container
 	loose      watchers // answers about processes of no container and no session
+	logins     watchers // answers that a login UID may explain
 	clock      clock
 
 	boot    string // the boot last heard of

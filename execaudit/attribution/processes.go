@@ -26,8 +26,10 @@ type process struct {
 	claim               *ticket
 	mark                *mark // the first that an event of it told
 	markAt              time.Time
-	found               tree // the session that it was found to belong to, by its tree
+	found               *root // the session that it was found to belong to, by its tree
 	exit                time.Time
+	last, asked         time.Time // of the events that were answered; when it was last asked whether it is of use
+	idle                bool      // nothing has come of it yet, and it waits to be forgotten
 	certain             bool
 	mixed               bool // its own events claim several IDs
 	first               bool // an event showed it as the first image of a process that came from outside of the container
@@ -64,12 +66,13 @@ func (m *Machine) learn(e *Event) *process {
 	if key == (processKey{}) {
 		return nil
 	}
+	late := n.processes[key] == nil && !e.birth()
 	p := m.process(n, key, e)
 	p.container = smaller(p.container, c)
-	p.descend(e)
+	late = p.descend(e) && !e.birth() || late
 	p.wear(k, e.Time)
 	p.first = p.first || e.Kind == KindExec && e.FirstImage && e.ParentOutside
-	if claim != nil && p.addClaim(claim) {
+	if claim != nil && p.addClaim(claim) || late {
 		m.touchLoose(p)
 	}
 	return p
@@ -79,7 +82,6 @@ func (m *Machine) learn(e *Event) *process {
 func (m *Machine) touchLoose(p *process) {
 	if p.container != nil {
 		m.touch(&p.container.loose)
-		return
 	}
 	m.touch(&p.node.loose)
 }
@@ -160,23 +162,33 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 	return p
 }
 
-// descend notes the parent. The earliest sighting counts: later ones may show who adopted an orphan.
-func (p *process) descend(e *Event) {
+// descend notes the parent, and reports whether that is news. The earliest sighting counts: later ones may show who
+// adopted an orphan.
+func (p *process) descend(e *Event) bool {
 	if p.parent != (processKey{}) && p.grandparent != (processKey{}) && e.Time.After(p.parentAt) {
-		return
+		return false
 	}
 	parent := p.node.key(&e.Parent)
 	if parent == (processKey{}) || parent == p.key {
-		return
+		return false
 	}
 	known := p.parent != (processKey{})
 	if known && (e.Time.After(p.parentAt) || e.Time.Equal(p.parentAt) && parent.compare(p.parent) >= 0) {
 		if parent == p.parent && p.grandparent == (processKey{}) {
 			p.grandparent = p.node.key(&e.Grandparent)
+			return p.grandparent != (processKey{})
 		}
-		return
+		return false
 	}
+	news := parent != p.parent
 	p.parent, p.grandparent, p.parentAt = parent, p.node.key(&e.Grandparent), e.Time
+	return news
+}
+
+// birth reports whether the event is the first that can be of its process: what answers there are rests on no way up
+// through it.
+func (e *Event) birth() bool {
+	return e.Kind == KindFork || e.Kind == KindExec && e.FirstImage
 }
 
 func (p *process) sighting() sighting {

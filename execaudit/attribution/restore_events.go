@@ -16,11 +16,11 @@ func (s *restoring) key() processKey {
 func (s *restoring) processOf() {
 	p := &process{node: s.at(), key: s.key(), parent: s.key(), grandparent: s.key(), identity: s.process()}
 	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
-	p.found.root = nth(s, s.roots)
-	p.parentAt, p.at, p.markAt, p.exit = s.Time(), s.Time(), s.Time(), s.Time()
-	s.flags(&p.found.weak, &p.certain, &p.mixed, &p.first)
-	if p.found.root != nil {
-		p.found.root.live++
+	p.found = nth(s, s.roots)
+	p.parentAt, p.at, p.markAt, p.exit, p.last, p.asked = s.Time(), s.Time(), s.Time(), s.Time(), s.Time(), s.Time()
+	s.flags(&p.certain, &p.mixed, &p.first, &p.idle)
+	if p.found != nil {
+		p.found.live++
 	}
 	if p.mark != nil {
 		p.mark.live++
@@ -31,13 +31,16 @@ func (s *restoring) processOf() {
 	s.processes = append(s.processes, p)
 }
 
-func (s *restoring) exit() {
-	n := s.Small()
-	if n >= len(s.processes) {
-		s.Fail()
-		return
-	}
-	s.m.exited.push(s.processes[n])
+// queued reads a queue of processes.
+func (s *restoring) queued(q *queue[*process]) {
+	s.list(func() {
+		n := s.Small()
+		if n >= len(s.processes) {
+			s.Fail()
+			return
+		}
+		q.push(s.processes[n])
+	})
 }
 
 // reference returns a process of the node by its key; one that is gone, where there is none.
@@ -75,7 +78,7 @@ func (s *restoring) answers() {
 		g := &given{answer: s.answer()}
 		g.process = s.reference(g.answer.Event.Node)
 		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
-		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.edge)
+		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.edge, &g.tree.open)
 		g.told = s.Small()
 		g.bytes = g.size()
 		s.answered = append(s.answered, g)

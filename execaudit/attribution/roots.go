@@ -136,6 +136,7 @@ func (m *Machine) logIn(r *root, uid uint32) {
 	}
 	r.login = uid
 	r.node.byLogin[uid] = append(r.node.byLogin[uid], r)
+	m.touch(&r.node.logins)
 }
 
 func (m *Machine) begin(r *root, p Process) {

@@ -165,20 +165,28 @@ func (s *saving) processes() {
 		s.Uint(s.containers.of(p.container))
 		s.Uint(s.tickets.of(p.claim))
 		s.Uint(s.marks.of(p.mark))
-		s.Uint(s.roots.of(p.found.root))
+		s.Uint(s.roots.of(p.found))
 		s.Time(p.parentAt)
 		s.Time(p.at)
 		s.Time(p.markAt)
 		s.Time(p.exit)
-		s.flags(p.found.weak, p.certain, p.mixed, p.first)
+		s.Time(p.last)
+		s.Time(p.asked)
+		s.flags(p.certain, p.mixed, p.first, p.idle)
 	})
-	var exited []uint64
-	for p := range s.m.exited.all() {
+	s.queued(&s.m.exited, numbers)
+	s.queued(&s.m.idle, numbers)
+}
+
+// queued writes a queue of processes, by their numbers.
+func (s *saving) queued(q *queue[*process], numbers map[*process]uint64) {
+	var waiting []uint64
+	for p := range q.all() {
 		if !p.gone {
-			exited = append(exited, numbers[p])
+			waiting = append(waiting, numbers[p])
 		}
 	}
-	s.list(len(exited), func(i int) { s.Uint(exited[i]) })
+	s.list(len(waiting), func(i int) { s.Uint(waiting[i]) })
 }
 
 // reference is a process that may be gone, and may come again.
@@ -224,7 +232,7 @@ func (s *saving) answers() {
 		s.reference(g.process)
 		s.Uint(s.roots.of(g.tree.root))
 		s.Uint(s.tickets.of(g.tree.claim))
-		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.edge)
+		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.edge, g.tree.open)
 		s.Uint(uint64(g.told))
 	}
 	s.touched()

@@ -111,7 +111,7 @@ func (s *saving) held() {
 			s.containers.of(p.container)
 			s.tickets.of(p.claim)
 			s.marks.of(p.mark)
-			s.roots.of(p.found.root)
+			s.roots.of(p.found)
 		}
 	}
 	for g := range s.m.given.all() {

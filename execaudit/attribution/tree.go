@@ -16,6 +16,8 @@ type tree struct {
 	torn bool
 	// edge says that the way up ends where it leads out of the container.
 	edge bool
+	// open says that the way up ends at a parent of which nothing is known.
+	open bool
 }
 
 // empty reports whether there is nothing above, and no doubt about that.
@@ -67,6 +69,7 @@ func (m *Machine) climb(p *process) tree {
 			t.edge = true
 			return t
 		}
+		t.open = above == nil && p.parent != (processKey{})
 		p = above
 	}
 	return t
@@ -74,8 +77,8 @@ func (m *Machine) climb(p *process) tree {
 
 // known fills in the session whose first process p is, or whose mark it has, and reports whether there is one.
 func (p *process) known(t *tree) bool {
-	if p.found.root != nil {
-		t.root, t.weak = p.found.root, t.weak || p.found.weak
+	if p.found != nil {
+		t.root = p.found
 		return true
 	}
 	first, marked := p.node.find(p.sighting()), p.mark.anchor()
@@ -116,13 +119,12 @@ func (m *Machine) above(p *process) *process {
 	return p.node.processes[p.grandparent]
 }
 
-// remember spares the next climb the way, and lets ancestors be forgotten. What rests on a mark is asked for again each
-// time: the mark may turn out not to be the session's own.
+// remember spares the next climb the way, and lets ancestors be forgotten. What rests on a mark, or on a process that is
+// not identified for certain, is asked for again each time: later evidence may say otherwise.
 func (m *Machine) remember(from, to *process, t tree) {
-	if t.byMark || t.torn {
+	if t.byMark || t.torn || t.weak {
 		return
 	}
-	weak := false
 	var way [16]*process
 	path := way[:0]
 	for p := from; ; p = m.above(p) {
@@ -131,14 +133,10 @@ func (m *Machine) remember(from, to *process, t tree) {
 			break
 		}
 	}
-	for i := len(path) - 1; i >= 0; i-- {
-		p := path[i]
-		weak = weak || !p.certain
-		if p.found.root == nil {
-			p.found = tree{root: t.root, weak: weak}
+	for _, p := range path {
+		if p.found == nil {
+			p.found = t.root
 			t.root.live++
-		} else {
-			weak = p.found.weak
 		}
 	}
 }

@@ -88,9 +88,13 @@ func final(all []said) []string {
 	return out
 }
 
-// text tells answers apart, but for their revisions.
+// text tells answers apart, but for their revisions. Where nothing is known of a process, it is all one why.
 func text(a *attribution.Answer) string {
-	line := fmt.Sprintf("%s %s %s %s %s %s %q %q", a.Key, a.Event.Time.Format(time.StampNano), a.Event.Node, a.Event.Command, a.Verdict, a.Reason, a.AuditID, a.ExecSession)
+	why := a.Reason
+	if why == attribution.ReasonEdge && a.Verdict == attribution.VerdictUnknown {
+		why = attribution.ReasonNoID
+	}
+	line := fmt.Sprintf("%s %s %s %s %s %s %q %q", a.Key, a.Event.Time.Format(time.StampNano), a.Event.Node, a.Event.Command, a.Verdict, why, a.AuditID, a.ExecSession)
 	for _, s := range append([]*attribution.Session{a.Session}, a.Claims...) {
 		if s != nil {
 			line += fmt.Sprintf(" %s %s as %s %s", s.UserAgent, s.User.Name, s.Actor().Name, s.Received)
@@ -181,6 +185,23 @@ func TestLaws(t *testing.T) {
 			d := draw(t, false)
 			o := attribution.Options{All: true}
 			same(t, revisions(arriving(t, o, d.pieces)), revisions(arriving(t, o, d.pieces)))
+		})
+	})
+	t.Run("ATT-6 ATT-16 evidence that comes within the window ends in the answers of evidence that is complete", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			d := draw(t, true)
+			r := random(t, "lateness")
+			for _, p := range d.pieces {
+				p.Arrival = p.Arrival.Add(time.Duration(r.Int64N(int64(5 * time.Second))))
+			}
+			pieces := slices.SortedStableFunc(slices.Values(d.pieces), func(a, b *world.Piece) int { return a.Arrival.Compare(b.Arrival) })
+			same(t, final(arriving(t, remembering, pieces)), hold(t, held, d.pieces))
+		})
+	})
+	t.Run("ATT-16 evidence that comes late ends in the answers of evidence that is complete", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			d := draw(t, false)
+			same(t, final(arriving(t, remembering, d.pieces)), hold(t, held, d.pieces))
 		})
 	})
 	t.Run("ATT-16 the last answers alone are the last of all answers", func(t *testing.T) {
