@@ -159,3 +159,29 @@ func TestFarFuture(t *testing.T) {
 		}
 	}
 }
+
+func TestWrongTimesLaw(t *testing.T) {
+	t.Run("ATT-14 lines with wrong times, fewer than a third of their log, change no other answer", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			n := rapid.IntRange(1, 300).Draw(t, "sessions")
+			var logged [3][]string
+			logged[0], logged[1], logged[2] = logs(n)
+			random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "where"), 1))
+			var sources []*lines.Source
+			for _, log := range logged {
+				var with []string
+				for i, line := range log {
+					if i%3 == 0 && random.IntN(2) == 0 {
+						with = append(with, strings.ReplaceAll(hostile(log[0]), far, []string{far, "1970-01-01T00:00:00Z"}[random.IntN(2)]))
+					}
+					with = append(with, line)
+				}
+				cut := random.IntN(len(with) + 1)
+				sources = append(sources, source(with[cut:], with[:cut]))
+			}
+			if got, stats := answers(t, sources...); common(got, right(n)) != 2*n {
+				t.Fatalf("%d of %d answers are right, %+v", common(got, right(n)), 2*n, stats)
+			}
+		})
+	})
+}

@@ -48,10 +48,11 @@ func (a *attribute) open(ctx context.Context, paths []string, s *lines.Source) (
 		return files // join.Files has an order of its own
 	}
 	last := len(paths) - 1
-	begin := func(f lines.Opener) time.Time {
-		return (&lines.Source{Files: []lines.Opener{f}, Decode: s.Decode, Node: s.Node}).Begin()
+	begin := map[string]time.Time{}
+	for _, f := range files[:last] {
+		begin[f.Name] = (&lines.Source{Files: []lines.Opener{f}, Decode: s.Decode, Node: s.Node}).Begin()
 	}
-	slices.SortStableFunc(files[:last], func(x, y lines.Opener) int { return begin(x).Compare(begin(y)) })
+	slices.SortStableFunc(files[:last], func(x, y lines.Opener) int { return begin[x.Name].Compare(begin[y.Name]) })
 	files[last] = opened(lines.Follow(ctx, paths[last]))
 	return files
 }
