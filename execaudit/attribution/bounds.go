@@ -59,19 +59,26 @@ func (m *Machine) retireIdle(p *process, over time.Time) bool {
 	return true
 }
 
+// evictIdle lets go of a process of which no answer has come. It is not counted: only evidence that is late could have
+// had a use for it.
 func (m *Machine) evictIdle() bool {
 	for p, ok := m.idle.pop(); ok; p, ok = m.idle.pop() {
 		p.idle = false
 		if !p.gone && p.idling() {
-			m.evictProcess(p)
+			m.drop(p)
 			return true
 		}
 	}
 	return false
 }
 
+// idleShare is which share of the bound idle processes may take.
+const idleShare = 4
+
 // shrink evicts until the state is within its bound: first what is over anyway, then the oldest of whatever takes most.
 func (m *Machine) shrink() {
+	for m.idle.len()*processBytes > m.options.MaxBytes/idleShare && m.evictIdle() {
+	}
 	for m.stats.Bytes > m.options.MaxBytes && m.evict() {
 	}
 	m.stats.PeakBytes = max(m.stats.PeakBytes, m.stats.Bytes)

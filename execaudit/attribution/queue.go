@@ -21,6 +21,10 @@ func (q *queue[T]) push(item T) {
 	q.items = append(q.items, item)
 }
 
+func (q *queue[T]) len() int {
+	return len(q.items) - q.head
+}
+
 func (q *queue[T]) pop() (item T, ok bool) {
 	if q.head == len(q.items) {
 		return item, false
