@@ -16,6 +16,7 @@
 //	reporter env NAME=VALUE... PROGRAM ARG...  become the program with these variables, as env(1) does
 //	reporter loginuid UID ...     write the login UID of this process, as pam_loginuid does, then become the rest
 //	reporter descend HOW...       report; start one that holds for each HOW (child, daemon, bare, see descend); hold
+//	reporter each                 report; start one that holds for each line of standard input, until that ends
 //	reporter leave ...            start the rest in a session of its own, exit without waiting
 //	reporter flood BYTES [RATE]   write that many bytes to stdout, at RATE bytes a second if given
 //	reporter echo                 copy standard input to standard output
@@ -114,6 +115,8 @@ func run(args []string) error {
 		return login(arg(1), args[min(2, len(args)):])
 	case "descend":
 		return descend(args[1:])
+	case "each":
+		return each()
 	case "leave":
 		return start(args[1:], &syscall.SysProcAttr{Setsid: true})
 	case "flood":
