@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lanyard-dev/lanyard/examples/pids"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
@@ -137,7 +138,7 @@ func (p *play) enter(s *played) (oldest *played, err error) {
 	p.all[s.name()] = s
 	p.onPod[s.pod] = append(p.onPod[s.pod], s)
 	if len(p.all)%rewindEvery == 0 {
-		err = rewindPIDs(p.pid)
+		err = pids.Rewind(p.pid)
 	}
 	p.most = max(p.most, p.count())
 	if len(p.onPod[s.pod]) > openPerPod {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 
+	"github.com/lanyard-dev/lanyard/examples/pids"
 	"github.com/lanyard-dev/lanyard/execaudit"
 )
 
@@ -43,8 +43,8 @@ func newTheatre(t *testing.T, c *cluster) *theatre {
 		TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(c.dir, "ca.crt"), CertFile: file + ".crt", KeyFile: file + ".key"},
 	}}
 	var err error
-	if th.pid, err = newestPID(); err == nil {
-		err = rewindPIDs(th.pid)
+	if th.pid, err = pids.Newest(); err == nil {
+		err = pids.Rewind(th.pid)
 	}
 	if err != nil {
 		t.Skip("PIDs cannot be used again at will: ", err)
@@ -159,32 +159,11 @@ func (th *theatre) awaitEmpty(t *testing.T) {
 }
 
 // inContainer counts the processes in a container.
-func inContainer(t *testing.T, id string) (n int) {
+func inContainer(t *testing.T, id string) int {
 	t.Helper()
-	groups, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	found, err := pids.In(id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range groups {
-		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), id) {
-			n++
-		}
-	}
-	return n
-}
-
-// lastPID has the number that the machine gave out last.
-const lastPID = "/proc/sys/kernel/ns_last_pid"
-
-func newestPID() (int, error) {
-	text, err := os.ReadFile(lastPID)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(strings.TrimSpace(string(text)))
-}
-
-// rewindPIDs makes the machine give out the numbers above this one again, as they are free.
-func rewindPIDs(to int) error {
-	return os.WriteFile(lastPID, []byte(strconv.Itoa(to)), 0)
+	return len(found)
 }
