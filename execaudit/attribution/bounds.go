@@ -119,9 +119,16 @@ func (m *Machine) evictSamples() bool {
 	return evicted > 0
 }
 
+// evictWaiting answers events early: first what is far ahead of now, by a wrong clock, and would wait longest.
 func (m *Machine) evictWaiting() bool {
 	if m.pending.count == 0 {
 		return false
+	}
+	if !m.now.IsZero() {
+		if b := m.pending.popAfter(m.now.Add(m.options.Linger)); b != nil {
+			m.settleAll(b, true)
+			return true
+		}
 	}
 	m.settleOldest(true)
 	return true

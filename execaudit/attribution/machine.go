@@ -201,7 +201,10 @@ func (m *Machine) Stats() Stats {
 }
 
 func (m *Machine) settleOldest(early bool) {
-	b := m.pending.pop()
+	m.settleAll(m.pending.pop(), early)
+}
+
+func (m *Machine) settleAll(b *bucket, early bool) {
 	m.grow(-b.bytes)
 	for i, w := range b.order {
 		if i > 0 && w.answer.Event == b.order[i-1].answer.Event {

@@ -79,11 +79,29 @@ func (p *pending) due(t time.Time) bool {
 // pop takes the oldest bucket out, its events in order.
 func (p *pending) pop() *bucket {
 	second := heap.Pop(&p.seconds).(int64)
+	p.done, p.begun = second, true
+	return p.take(second)
+}
+
+// popAfter takes the latest bucket out if it is after t; nil otherwise. What is before it is not answered by that.
+func (p *pending) popAfter(t time.Time) *bucket {
+	last := 0
+	for i, second := range p.seconds {
+		if second > p.seconds[last] {
+			last = i
+		}
+	}
+	if len(p.seconds) == 0 || p.seconds[last] <= t.Unix() {
+		return nil
+	}
+	return p.take(heap.Remove(&p.seconds, last).(int64))
+}
+
+func (p *pending) take(second int64) *bucket {
 	b := p.buckets[second]
 	delete(p.buckets, second)
 	p.count -= len(b.events)
 	p.bytes -= b.bytes
-	p.done, p.begun = second, true
 	b.sort()
 	return b
 }
