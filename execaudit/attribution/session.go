@@ -99,9 +99,9 @@ func (s *Session) nameless() bool {
 const switchingProtocols = 101
 
 // Refused reports whether the request was answered and did not become a session, so that no process came of it: it was
-// refused, or never upgraded.
+// refused, or never upgraded. A panic of the API server, whatever its code, may have come after the upgrade.
 func (s *Session) Refused() bool {
-	return s.Code != 0 && s.Code != switchingProtocols
+	return s.Code != 0 && s.Code != switchingProtocols && s.stage != StagePanic
 }
 
 // same reports whether two sessions are of one request and the same people; both may be nil.
@@ -127,9 +127,10 @@ func (s *Session) compare(o *Session) int {
 	)
 }
 
-// sameRequest tells the stages of one request from a reuse of its audit ID.
+// sameRequest tells the stages of one request from a reuse of its audit ID. A stage may not say who is impersonated.
 func (s *Session) sameRequest(a *Audit) bool {
-	return s.Received.Equal(a.Received) && s.User.Name == a.User.Name && s.Namespace == a.Namespace && s.Pod == a.Pod
+	return s.Received.Equal(a.Received) && s.User.Name == a.User.Name && s.Namespace == a.Namespace && s.Pod == a.Pod &&
+		(s.Impersonated == nil || a.Impersonated == nil || s.Impersonated.Name == a.Impersonated.Name)
 }
 
 func newSession(a *Audit) *Session {
