@@ -11,6 +11,7 @@ const (
 	sessionBytes   = 560
 	ticketBytes    = 192
 	rootBytes      = 720
+	endedBytes     = 64
 	markBytes      = 224
 	sampleBytes    = 96
 	givenBytes     = 800
@@ -214,6 +215,9 @@ func (t *ticket) bytes() int {
 	n := ticketBytes + len(t.id)
 	for _, s := range t.requests {
 		n += s.bytes()
+	}
+	for _, e := range t.ended {
+		n += endedBytes + len(e.key.execID)
 	}
 	return n
 }

@@ -80,6 +80,9 @@ func (m *Machine) judgeRooted(a *Answer, t tree, own *ticket, why Reason) {
 		m.rest(m.loose(&a.Event))
 	}
 	m.restTicket(r.primary())
+	if t.byMark {
+		m.rest(&r.mark.watchers)
+	}
 	a.identify(r)
 	foreign := a.Event.claims() && !r.claimed(own)
 	switch {

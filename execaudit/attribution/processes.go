@@ -33,6 +33,7 @@ type process struct {
 	certain             bool
 	mixed               bool // its own events claim several IDs
 	first               bool // an event showed it as the first image of a process that came from outside of the container
+	outside             bool // its parent was seen outside of the container
 	gone                bool
 }
 
@@ -108,9 +109,10 @@ func (p *process) wear(k *mark, at time.Time) {
 	k.live++
 }
 
-// smaller keeps one of two containers by a rule, should an agent name two for one process.
+// smaller keeps one of two containers by a rule, should an agent name two for one process; of one that was dropped and
+// made anew, the new.
 func smaller(a, b *container) *container {
-	if a == nil || b != nil && bytes.Compare(b.id[:], a.id[:]) < 0 {
+	if a == nil || b != nil && bytes.Compare(b.id[:], a.id[:]) <= 0 {
 		return b
 	}
 	return a
@@ -181,7 +183,7 @@ func (p *process) descend(e *Event) bool {
 		return false
 	}
 	news := parent != p.parent
-	p.parent, p.grandparent, p.parentAt = parent, p.node.key(&e.Grandparent), e.Time
+	p.parent, p.grandparent, p.parentAt, p.outside = parent, p.node.key(&e.Grandparent), e.Time, e.ParentOutside
 	return news
 }
 

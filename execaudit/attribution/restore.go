@@ -128,6 +128,10 @@ func (s *restoring) shortID() (id containerID) {
 	return id
 }
 
+func (s *restoring) journalKey() journalKey {
+	return journalKey{s.shortID(), s.Text()}
+}
+
 func (s *restoring) container() {
 	c := &container{node: s.at(), id: s.shortID(), namespace: s.Text(), pod: s.Text(), nameText: s.Text(), last: s.Time()}
 	s.flags(&c.mixed, &c.gone)
@@ -178,6 +182,7 @@ func (s *restoring) ticket() {
 			t.requests = append(t.requests, o)
 		}
 	})
+	s.list(func() { t.ended = append(t.ended, ended{s.Text(), s.journalKey()}) })
 	t.last = s.Time()
 	s.flags(&t.crowded, &t.gone)
 	s.tickets = append(s.tickets, t)
@@ -202,7 +207,7 @@ func (s *restoring) mark() {
 
 func (s *restoring) root() {
 	r := &root{node: s.at()}
-	r.key = journalKey{s.shortID(), s.Text()}
+	r.key = s.journalKey()
 	r.ticket, r.session = nth(s, s.tickets), nth(s, s.tickets)
 	r.container, r.mark = nth(s, s.containers), nth(s, s.marks)
 	r.process, r.login = s.process(), uint32(s.Uint())

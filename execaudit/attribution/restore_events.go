@@ -18,7 +18,7 @@ func (s *restoring) processOf() {
 	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
 	p.found = nth(s, s.roots)
 	p.parentAt, p.at, p.markAt, p.exit, p.last, p.asked = s.Time(), s.Time(), s.Time(), s.Time(), s.Time(), s.Time()
-	s.flags(&p.certain, &p.mixed, &p.first, &p.idle)
+	s.flags(&p.certain, &p.mixed, &p.first, &p.outside, &p.idle)
 	if p.found != nil {
 		p.found.live++
 	}
@@ -78,7 +78,7 @@ func (s *restoring) answers() {
 		g := &given{answer: s.answer()}
 		g.process = s.reference(g.answer.Event.Node)
 		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
-		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.edge, &g.tree.open)
+		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.stray, &g.tree.edge, &g.tree.open)
 		g.told = s.Small()
 		g.bytes = g.size()
 		s.answered = append(s.answered, g)
@@ -108,7 +108,7 @@ func (s *restoring) clocks() {
 	for _, n := range s.nodes {
 		s.list(func() {
 			at, ahead := s.Time(), time.Duration(s.Int())
-			n.clock.note(sample{at, ahead, journalKey{s.shortID(), s.Text()}})
+			n.clock.note(sample{at, ahead, s.journalKey()})
 		})
 	}
 	s.list(func() {

@@ -101,7 +101,7 @@ func (m *Machine) carry(r *root, as **ticket, id string, at time.Time) {
 		return
 	}
 	*as = t
-	t.addRoot(r)
+	m.addRoot(t, r)
 }
 
 // primary returns the ticket by which the session's request is found; nil for a session without an ID.
@@ -227,7 +227,7 @@ func (m *Machine) closeRoot(r *root) {
 	r.gone = true
 	for _, t := range [...]*ticket{r.ticket, r.session} {
 		if t != nil {
-			t.dropRoot(r)
+			m.dropRoot(t, r)
 		}
 	}
 	if r.mark != nil && r.mark.root == r {

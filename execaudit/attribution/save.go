@@ -99,6 +99,10 @@ func (s *saving) user(u *User) {
 func (s *saving) ticket(t *ticket) {
 	s.Text(t.id)
 	s.list(len(t.requests), func(i int) { s.Uint(s.sessions.of(t.requests[i])) })
+	s.list(len(t.ended), func(i int) {
+		s.Text(t.ended[i].node)
+		s.journalKey(t.ended[i].key)
+	})
 	s.Time(t.last)
 	s.flags(t.crowded, t.gone)
 }
@@ -112,10 +116,14 @@ func (s *saving) mark(k *mark) {
 	s.flags(k.shared, k.queued, k.gone)
 }
 
+func (s *saving) journalKey(k journalKey) {
+	s.Text(string(k.container[:]))
+	s.Text(k.execID)
+}
+
 func (s *saving) root(r *root) {
 	s.node(r.node)
-	s.Text(string(r.key.container[:]))
-	s.Text(r.key.execID)
+	s.journalKey(r.key)
 	s.Uint(s.tickets.of(r.ticket))
 	s.Uint(s.tickets.of(r.session))
 	s.Uint(s.containers.of(r.container))
@@ -172,7 +180,7 @@ func (s *saving) processes() {
 		s.Time(p.exit)
 		s.Time(p.last)
 		s.Time(p.asked)
-		s.flags(p.certain, p.mixed, p.first, p.idle)
+		s.flags(p.certain, p.mixed, p.first, p.outside, p.idle)
 	})
 	s.queued(&s.m.exited, numbers)
 	s.queued(&s.m.idle, numbers)
@@ -232,7 +240,7 @@ func (s *saving) answers() {
 		s.reference(g.process)
 		s.Uint(s.roots.of(g.tree.root))
 		s.Uint(s.tickets.of(g.tree.claim))
-		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.edge, g.tree.open)
+		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.stray, g.tree.edge, g.tree.open)
 		s.Uint(uint64(g.told))
 	}
 	s.touched()
@@ -268,8 +276,7 @@ func (s *saving) clocks() {
 		s.list(len(samples), func(i int) {
 			s.Time(samples[i].at)
 			s.Int(int64(samples[i].ahead))
-			s.Text(string(samples[i].key.container[:]))
-			s.Text(samples[i].key.execID)
+			s.journalKey(samples[i].key)
 		})
 	}
 	alive := slices.DeleteFunc(slices.Clone(s.m.unsampled), func(u unsampled) bool { return u.root.gone })

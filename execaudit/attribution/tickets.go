@@ -22,7 +22,8 @@ type ticket struct {
 	id       string
 	requests []*Session
 	roots    []*root
-	crowded  bool // there were more than maxRequests
+	ended    []ended // of each node, at most one
+	crowded  bool    // there were more than maxRequests
 	last     time.Time
 	watchers
 	gone bool
@@ -107,26 +108,41 @@ func (t *ticket) accepted() []*Session {
 	return accepted
 }
 
-// maxRoots is how many sessions of one ID are kept; more are as good as proof that it was reused.
-const maxRoots = 16
+// maxRoots is how many sessions of one ID are kept for a node; two prove a reuse.
+const maxRoots = 2
 
-// addRoot notes a session that carries the ID. Two on a node prove a reuse, which both remember when one is forgotten.
-func (t *ticket) addRoot(r *root) {
+// ended is a session that was forgotten.
+type ended struct {
+	node string
+	key  journalKey
+}
+
+// addRoot notes a session that carries the ID. Two on a node prove a reuse, also when one is forgotten before the other
+// is heard of.
+func (m *Machine) addRoot(t *ticket, r *root) {
 	if t.id == placeholder || slices.Contains(t.roots, r) {
 		return
 	}
-	if len(t.roots) == maxRoots {
-		r.reused = true
-		return
-	}
+	r.reused = r.reused || slices.ContainsFunc(t.ended, func(e ended) bool { return e.node == r.node.name && e.key != r.key })
+	here := 0
 	for _, other := range t.roots {
 		if other.node == r.node {
 			r.reused, other.reused = true, true
+			m.touch(&other.watchers)
+			here++
 		}
 	}
-	t.roots = append(t.roots, r)
+	if here < maxRoots {
+		t.roots = append(t.roots, r)
+	}
 }
 
-func (t *ticket) dropRoot(r *root) {
+// dropRoot forgets a session but for the first of its node.
+func (m *Machine) dropRoot(t *ticket, r *root) {
 	t.roots = without(t.roots, r)
+	if t.gone || slices.ContainsFunc(t.ended, func(e ended) bool { return e.node == r.node.name }) {
+		return
+	}
+	t.ended = append(t.ended, ended{r.node.name, r.key})
+	m.grow(endedBytes + len(r.key.execID))
 }

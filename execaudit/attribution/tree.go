@@ -14,6 +14,8 @@ type tree struct {
 	byMark bool
 	// torn says that the journal has the process that showed the root for one session, and its mark for another.
 	torn bool
+	// stray says that the container of a process on the way is not known.
+	stray bool
 	// edge says that the way up ends where it leads out of the container.
 	edge bool
 	// open says that the way up ends at a parent of which nothing is known.
@@ -47,8 +49,8 @@ func (m *Machine) holder(e *Event) *root {
 	return n.holder(sighting{process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time})
 }
 
-// climb follows parents up to a session's first process. A link between two containers is no evidence of anything: a
-// session that restarts a daemon is above every container that the daemon starts.
+// climb follows parents up to a session's first process. A link out of a container is no evidence of anything: a session
+// that restarts a daemon is above every container that the daemon starts, and above every session in its own.
 func (m *Machine) climb(p *process) tree {
 	var t tree
 	start := p
@@ -64,6 +66,9 @@ func (m *Machine) climb(p *process) tree {
 		}
 		t.weak = t.weak || !p.certain
 		t.observe(p)
+		if p.outside && p.container != nil {
+			return t
+		}
 		above := m.above(p)
 		if above != nil && above.container.apart(p.container) {
 			t.edge = true
@@ -103,6 +108,7 @@ func (t *tree) observe(p *process) {
 		t.mixed = true
 	}
 	t.mixed = t.mixed || p.mixed
+	t.stray = t.stray || p.container == nil
 }
 
 // above returns the next known ancestor. A parent that only its children's events tell of is stepped over.
