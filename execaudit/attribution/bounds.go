@@ -231,18 +231,10 @@ func (m *Machine) forget() {
 	m.idle.forget(over, ahead,
 		func(p *process) time.Time { return alive(p.gone, p.asked) },
 		func(p *process) bool { return !m.retireIdle(p, over) })
-	m.endedSessions.forget(over, ahead,
-		func(t *ticket) time.Time { return alive(t.gone, t.last) },
-		func(t *ticket) bool { return !m.retire(t) })
-	m.agedRoots.forget(over, ahead,
-		func(r *root) time.Time { return alive(r.gone, latest(latest(r.at, r.end), r.asked)) },
-		func(r *root) bool { return !m.retireRoot(r) })
-	m.agedMarks.forget(over, ahead,
-		func(k *mark) time.Time { return alive(k.gone, k.last) },
-		func(k *mark) bool { return !m.retireMark(k) })
-	m.agedContainers.forget(over, ahead,
-		func(c *container) time.Time { return c.last },
-		func(c *container) bool { return !m.retireContainer(c) })
+	m.endedSessions.forget(over, m.now, func(t *ticket) bool { return !m.retire(t) })
+	m.agedRoots.forget(over, m.now, func(r *root) bool { return !m.retireRoot(r) })
+	m.agedMarks.forget(over, m.now, func(k *mark) bool { return !m.retireMark(k) })
+	m.agedContainers.forget(over, m.now, func(c *container) bool { return !m.retireContainer(c) })
 }
 
 // alive returns t, and the zero time for what is gone: long ago.

@@ -101,13 +101,13 @@ type Machine struct {
 	ended    bool      // nothing more comes
 
 	unsampled      earliest
-	endedSessions  queue[*ticket]
-	agedMarks      queue[*mark]
+	endedSessions  ages[*ticket]
+	agedMarks      ages[*mark]
 	agedProcesses  queue[*process]
 	exited         queue[*process]
 	idle           queue[*process]
-	agedRoots      queue[*root]
-	agedContainers queue[*container]
+	agedRoots      ages[*root]
+	agedContainers ages[*container]
 	lost           lostIDs
 }
 
@@ -119,6 +119,10 @@ func New(options Options, answer func(*Answer)) *Machine {
 		options: options.withDefaults(), answer: answer,
 		tickets: map[string]*ticket{}, nodes: map[string]*node{},
 		pending: newPending(), given: newSchedule(),
+		endedSessions:  newAges(func(t *ticket) time.Time { return alive(t.gone, t.last) }),
+		agedMarks:      newAges(func(k *mark) time.Time { return alive(k.gone, k.last) }),
+		agedRoots:      newAges(func(r *root) time.Time { return alive(r.gone, latest(latest(r.at, r.end), r.asked)) }),
+		agedContainers: newAges(func(c *container) time.Time { return alive(c.gone, c.last) }),
 	}
 }
 
