@@ -25,7 +25,7 @@ type Session struct {
 	Reports []report.Report
 
 	cmd    *exec.Cmd
-	in     io.Closer
+	in     io.WriteCloser
 	out    *bufio.Reader
 	stderr *said
 }
@@ -74,6 +74,12 @@ func (s *Session) await() error {
 	}
 	s.Reports = append(s.Reports, r)
 	return nil
+}
+
+// Say writes to the session's input.
+func (s *Session) Say(text string) error {
+	_, err := io.WriteString(s.in, text)
+	return err
 }
 
 // End closes the session's input and waits until kubectl has ended.
