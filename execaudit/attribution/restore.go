@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/wire"
 )
@@ -209,6 +210,9 @@ func (s *restoring) root() {
 	r := &root{node: s.at()}
 	r.key = s.journalKey()
 	r.ticket, r.session = nth(s, s.tickets), nth(s, s.tickets)
+	if r.session != nil && !strings.HasPrefix(r.session.id, sessionPrefix) {
+		s.Fail()
+	}
 	r.container, r.mark = nth(s, s.containers), nth(s, s.marks)
 	r.process, r.login = s.process(), uint32(s.Uint())
 	r.at, r.start, r.end = s.Time(), s.Time(), s.Time()

@@ -79,6 +79,9 @@ func (s *restoring) answers() {
 		g.process = s.reference(g.answer.Event.Node)
 		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
 		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.stray, &g.tree.edge, &g.tree.open)
+		if r := g.tree.root; g.tree.byMark && (r == nil || r.mark == nil) {
+			s.Fail()
+		}
 		g.told = s.Small()
 		g.bytes = g.size()
 		s.answered = append(s.answered, g)

@@ -69,7 +69,7 @@ func (m *Machine) request(t *ticket, a *Audit) *Session {
 			return s
 		}
 	}
-	if len(t.requests) == maxRequests {
+	if len(t.requests) >= maxRequests {
 		t.crowded = true
 		return nil
 	}
@@ -87,7 +87,7 @@ func (m *Machine) link(id string, s *Session, a *Audit) {
 	m.touch(&t.watchers)
 	switch {
 	case slices.Contains(t.requests, s):
-	case len(t.requests) == maxRequests:
+	case len(t.requests) >= maxRequests:
 		t.crowded = true
 	default:
 		t.requests = append(t.requests, s)
