@@ -127,7 +127,7 @@ func TestMemory(t *testing.T) {
 	if !ok {
 		t.Skip("this system does not tell a process's peak memory")
 	}
-	const most = shadow * 64 << 10 // KiB
+	const most = shadow * 256 << 10 // KiB
 	t.Logf("peak %d KiB for %d bytes of input", usage.Maxrss, in.bytes)
 	if usage.Maxrss > most {
 		t.Errorf("peak %d KiB, want at most %d", usage.Maxrss, most)
