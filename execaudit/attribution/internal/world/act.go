@@ -164,6 +164,7 @@ func (n *node) login() {
 		return
 	}
 	n.world.count(moveLogin)
+	n.leaveHost()
 	k.setLoginUID(shell, 1000)
 	k.exec(shell, environment{})
 	if child := k.fork(shell, clone{}); child != nil {
@@ -171,6 +172,15 @@ func (n *node) login() {
 		n.end(child)
 	}
 	n.end(shell)
+}
+
+// leaveHost ends what sessions left behind in the host's cgroup, which does nothing else.
+func (n *node) leaveHost() {
+	for _, t := range n.tasks() {
+		if t.container == nil && t.session != nil && t.session.runc != t && n.world.chance(1, 2) {
+			n.end(t)
+		}
+	}
 }
 
 // reapOne frees a PID.
