@@ -148,6 +148,7 @@ func (m *Machine) AddEvent(e *Event) {
 		m.stats.Late++
 		if p != nil {
 			m.touchLoose(p)
+			m.touch(&p.node.loose)
 		}
 		m.current = Answer{Event: *e}
 		m.settle(&m.current, p, false)

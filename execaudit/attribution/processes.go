@@ -29,6 +29,7 @@ type process struct {
 	found               *root // the session that it was found to belong to, by its tree
 	exit                time.Time
 	last, asked         time.Time // of the events that were answered; when it was last asked whether it is of use
+	climbed             bool      // an answer rests on what is known of it
 	idle                bool      // nothing has come of it yet, and it waits to be forgotten
 	certain             bool
 	mixed               bool // its own events claim several IDs
@@ -73,8 +74,11 @@ func (m *Machine) learn(e *Event) *process {
 	late = p.descend(e) && !e.birth() || late
 	p.wear(k, e.Time)
 	p.first = p.first || e.Kind == KindExec && e.FirstImage && e.ParentOutside
-	if claim != nil && p.addClaim(claim) || late {
+	if (claim != nil && p.addClaim(claim) || late) && p.climbed {
 		m.touchLoose(p)
+	}
+	if late {
+		m.touch(&n.loose)
 	}
 	return p
 }
@@ -83,6 +87,7 @@ func (m *Machine) learn(e *Event) *process {
 func (m *Machine) touchLoose(p *process) {
 	if p.container != nil {
 		m.touch(&p.container.loose)
+		return
 	}
 	m.touch(&p.node.loose)
 }

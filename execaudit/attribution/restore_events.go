@@ -18,7 +18,7 @@ func (s *restoring) processOf() {
 	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
 	p.found = nth(s, s.roots)
 	p.parentAt, p.at, p.markAt, p.exit, p.last, p.asked = s.Time(), s.Time(), s.Time(), s.Time(), s.Time(), s.Time()
-	s.flags(&p.certain, &p.mixed, &p.first, &p.outside, &p.idle)
+	s.flags(&p.certain, &p.mixed, &p.first, &p.outside, &p.idle, &p.climbed)
 	if p.found != nil {
 		p.found.live++
 	}
@@ -77,7 +77,7 @@ func (s *restoring) answers() {
 	s.list(func() {
 		g := &given{answer: s.answer()}
 		g.process = s.reference(g.answer.Event.Node)
-		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
+		g.tree.root, g.tree.claim, g.tree.top = nth(s, s.roots), nth(s, s.tickets), nth(s, s.containers)
 		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.stray, &g.tree.edge, &g.tree.open)
 		if r := g.tree.root; g.tree.byMark && (r == nil || r.mark == nil) {
 			s.Fail()

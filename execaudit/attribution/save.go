@@ -180,7 +180,7 @@ func (s *saving) processes() {
 		s.Time(p.exit)
 		s.Time(p.last)
 		s.Time(p.asked)
-		s.flags(p.certain, p.mixed, p.first, p.outside, p.idle)
+		s.flags(p.certain, p.mixed, p.first, p.outside, p.idle, p.climbed)
 	})
 	s.queued(&s.m.exited, numbers)
 	s.queued(&s.m.idle, numbers)
@@ -240,6 +240,7 @@ func (s *saving) answers() {
 		s.reference(g.process)
 		s.Uint(s.roots.of(g.tree.root))
 		s.Uint(s.tickets.of(g.tree.claim))
+		s.Uint(s.containers.of(g.tree.top))
 		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.stray, g.tree.edge, g.tree.open)
 		s.Uint(uint64(g.told))
 	}

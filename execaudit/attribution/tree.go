@@ -18,7 +18,9 @@ type tree struct {
 	stray bool
 	// edge says that the way up ends where it leads out of the container.
 	edge bool
-	// open says that the way up ends at a parent of which nothing is known.
+	// top is the last container on the way up.
+	top *container
+	// open says that the way up ends at a parent of which nothing is known, or steps over it.
 	open bool
 }
 
@@ -55,6 +57,7 @@ func (m *Machine) climb(p *process) tree {
 	var t tree
 	start := p
 	for depth := 0; p != nil && depth < maxDepth; depth++ {
+		p.climbed = true
 		if p.known(&t) {
 			t.edge = t.edge || start.container.apart(t.root.container) && start != p
 			if t.edge {
@@ -70,11 +73,11 @@ func (m *Machine) climb(p *process) tree {
 			return t
 		}
 		above := m.above(p)
+		t.open = t.open || p.parent != (processKey{}) && (above == nil || above.key != p.parent)
 		if above != nil && above.container.apart(p.container) {
-			t.edge = true
+			t.edge, t.top = true, above.container
 			return t
 		}
-		t.open = above == nil && p.parent != (processKey{})
 		p = above
 	}
 	return t
@@ -108,6 +111,9 @@ func (t *tree) observe(p *process) {
 		t.mixed = true
 	}
 	t.mixed = t.mixed || p.mixed
+	if p.container != nil {
+		t.top = p.container
+	}
 	t.stray = t.stray || p.container == nil
 }
 
