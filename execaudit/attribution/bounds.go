@@ -17,6 +17,7 @@ const (
 	givenBytes     = 800
 	processBytes   = 384
 	containerBytes = 208
+	nodeBytes      = 1200
 	eventBytes     = 432
 )
 
@@ -98,13 +99,15 @@ func (m *Machine) evict() bool {
 		return true
 	}
 	waiting, running := m.pending.bytes, m.running*processBytes
-	sessions := m.stats.Bytes - waiting - running
+	sessions := m.stats.Bytes - waiting - running - m.housed
 	switch {
+	case m.evictNode():
+	case m.housed >= max(waiting, running, sessions) && m.evictContainer():
 	case waiting >= max(running, sessions) && m.evictWaiting():
 	case running >= sessions && m.evictRunning():
 	case m.evictMark(), m.evictSession(), m.evictRoot():
 	default:
-		return m.evictRunning() || m.evictWaiting() || m.evictSamples()
+		return m.evictRunning() || m.evictWaiting() || m.evictContainer() || m.evictSamples()
 	}
 	return true
 }
@@ -302,7 +305,7 @@ func (m *Machine) retireContainer(c *container) bool {
 func (m *Machine) dropContainer(c *container) {
 	c.gone = true
 	delete(c.node.containers, c.id)
-	m.grow(-containerBytes)
+	m.house(-c.bytes())
 }
 
 func latest(a, b time.Time) time.Time {

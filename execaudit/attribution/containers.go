@@ -39,10 +39,45 @@ func (m *Machine) container(n *node, id string, at time.Time) *container {
 		c = &container{node: n, id: short}
 		n.containers[short] = c
 		m.agedContainers.push(c)
-		m.grow(containerBytes)
+		m.house(c.bytes())
 	}
 	c.last = latest(c.last, at)
 	return c
+}
+
+func (c *container) bytes() int {
+	return containerBytes + len(c.namespace) + len(c.pod) + len(c.nameText)
+}
+
+// house counts what containers take.
+func (m *Machine) house(n int) {
+	m.housed += n
+	m.grow(n)
+}
+
+// evictTries is how many containers are looked at before something else is evicted.
+const evictTries = 64
+
+// evictContainer forgets the oldest that no session is known in, if it is one of the first few.
+func (m *Machine) evictContainer() bool {
+	var used []*container
+	found := false
+	for len(used) < evictTries && !found {
+		c, ok := m.agedContainers.pop()
+		if !ok {
+			break
+		}
+		if found = !c.gone && len(c.roots) == 0; found {
+			m.dropContainer(c)
+		} else if !c.gone {
+			used = append(used, c)
+		}
+	}
+	for _, c := range used {
+		c.last = latest(c.last, m.now)
+		m.agedContainers.push(c)
+	}
+	return found
 }
 
 // name notes a container's Kubernetes names; c may be nil.
@@ -50,12 +85,14 @@ func (m *Machine) name(c *container, namespace, pod, name string) {
 	if c == nil {
 		return
 	}
+	before := c.bytes()
 	changed := note(c, &c.namespace, namespace)
 	changed = note(c, &c.pod, pod) || changed
 	changed = note(c, &c.nameText, name) || changed
 	if !changed {
 		return
 	}
+	m.house(c.bytes() - before)
 	m.touch(&c.loose)
 	for _, r := range c.roots {
 		m.touch(&r.watchers)

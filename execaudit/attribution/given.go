@@ -108,7 +108,7 @@ func (m *Machine) climbAgain(g *given) {
 		return
 	}
 	if p != nil && p.gone {
-		p = p.node.processes[p.key]
+		p = m.again(p)
 		g.process = p
 	}
 	switch {

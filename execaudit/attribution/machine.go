@@ -108,6 +108,8 @@ type Machine struct {
 	idle           queue[*process]
 	agedRoots      ages[*root]
 	agedContainers ages[*container]
+	agedNodes      queue[*node]
+	housed         int // bytes of containers
 	lost           lostIDs
 }
 
@@ -217,7 +219,7 @@ func (m *Machine) settleAll(b *bucket, early bool) {
 			continue
 		}
 		if p := w.process; p != nil && p.gone { // dropped, and perhaps made anew
-			w.process = p.node.processes[p.key]
+			w.process = m.again(p)
 		}
 		m.settle(&w.answer, w.process, early)
 	}

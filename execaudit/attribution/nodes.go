@@ -32,6 +32,8 @@ func (m *Machine) node(name string) *node {
 	if n == nil {
 		n = newNode(name)
 		m.nodes[n.name] = n
+		m.agedNodes.push(n)
+		m.grow(n.bytes())
 	}
 	m.lastNode = n
 	return n
@@ -57,4 +59,39 @@ func (n *node) sharedBoot(id string) string {
 		n.boot, n.bootSum = strings.Clone(id), sumOf(id)
 	}
 	return n.boot
+}
+
+// bytes is what the node takes without what is known of it.
+func (n *node) bytes() int {
+	return nodeBytes + len(n.name)
+}
+
+// empty reports whether nothing is known of the node.
+func (n *node) empty() bool {
+	return len(n.journal)+len(n.marks)+len(n.processes)+len(n.containers)+len(n.clock.samples) == 0 &&
+		!n.loose.watched() && !n.clock.doubted.watched()
+}
+
+// evictNode looks at the node that was looked at longest ago, and forgets it if nothing is known of it.
+func (m *Machine) evictNode() bool {
+	n, ok := m.agedNodes.pop()
+	if !ok {
+		return false
+	}
+	if !n.empty() {
+		m.agedNodes.push(n)
+		return false
+	}
+	delete(m.nodes, n.name)
+	m.lastNode = nil
+	m.grow(-n.bytes())
+	return true
+}
+
+// again returns the process that has p's identity now; nil for none. The node may have been made anew, too.
+func (m *Machine) again(p *process) *process {
+	if n := m.nodes[p.node.name]; n != nil {
+		return n.processes[p.key]
+	}
+	return nil
 }

@@ -107,6 +107,7 @@ func (s *restoring) node() {
 	n := newNode(s.Text())
 	n.clock.asked = s.Time()
 	s.m.nodes[n.name] = n
+	s.m.agedNodes.push(n)
 	s.nodes = append(s.nodes, n)
 }
 
@@ -140,6 +141,7 @@ func (s *restoring) container() {
 	if !c.gone {
 		c.node.containers[c.id] = c
 		s.m.agedContainers.push(c)
+		s.m.housed += c.bytes()
 	}
 }
 

@@ -43,10 +43,18 @@ func (s *Stats) counts() []*int {
 
 func (s *saving) nodes() {
 	s.list(len(s.names), func(i int) {
-		n := s.m.nodes[s.names[i]]
+		n := s.nodeOf(s.names[i])
 		s.Text(n.name)
 		s.Time(n.clock.asked)
 	})
+}
+
+// nodeOf returns an empty node for one that was forgotten.
+func (s *saving) nodeOf(name string) *node {
+	if n := s.m.nodes[name]; n != nil {
+		return n
+	}
+	return newNode(name)
 }
 
 func (s *saving) node(n *node) {
@@ -273,7 +281,7 @@ func (s *saving) touched() {
 
 func (s *saving) clocks() {
 	for _, name := range s.names {
-		samples := s.m.nodes[name].clock.samples
+		samples := s.nodeOf(name).clock.samples
 		s.list(len(samples), func(i int) {
 			s.Time(samples[i].at)
 			s.Int(int64(samples[i].ahead))

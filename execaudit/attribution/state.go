@@ -139,9 +139,25 @@ func (s *saving) held() {
 	for _, k := range s.marks.items {
 		s.roots.of(k.root)
 	}
+	s.forgotten()
 	for _, t := range s.tickets.items {
 		for _, request := range t.requests {
 			s.sessions.of(request)
 		}
 	}
+}
+
+// forgotten names the nodes that were forgotten, of which something that is gone is still held.
+func (s *saving) forgotten() {
+	for _, c := range s.containers.items {
+		s.names = append(s.names, c.node.name)
+	}
+	for _, k := range s.marks.items {
+		s.names = append(s.names, k.node.name)
+	}
+	for _, r := range s.roots.items {
+		s.names = append(s.names, r.node.name)
+	}
+	slices.Sort(s.names)
+	s.names = slices.Compact(s.names)
 }
