@@ -1,6 +1,7 @@
 package attribution_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -55,6 +56,11 @@ func BenchmarkOpenSessions(b *testing.B) {
 			heap := live()
 			openSessions(m, open)
 			heap, counted, n := live()-heap, m.Stats().Bytes, 0
+			var state bytes.Buffer
+			if err := m.Save(&state); err != nil {
+				b.Fatal(err)
+			}
+			saved := state.Len()
 			b.ReportAllocs()
 			for b.Loop() {
 				e := marked(n%open, 200_000+n, dawn.Add(time.Hour+time.Duration(n)*time.Millisecond))
@@ -66,6 +72,7 @@ func BenchmarkOpenSessions(b *testing.B) {
 			}
 			b.ReportMetric(float64(heap)/float64(open), "heapB/session")
 			b.ReportMetric(float64(counted)/float64(open), "countedB/session")
+			b.ReportMetric(float64(saved)/float64(open), "savedB/session")
 		})
 	}
 }

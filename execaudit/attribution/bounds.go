@@ -214,10 +214,13 @@ func (m *Machine) dropTicket(t *ticket) {
 	t.requests = nil // roots may still point here
 }
 
+// bytes counts a request by its audit ID alone, whatever other IDs it is found by.
 func (t *ticket) bytes() int {
 	n := ticketBytes + len(t.id)
 	for _, s := range t.requests {
-		n += s.bytes()
+		if clip(s.AuditID) == t.id {
+			n += s.bytes()
+		}
 	}
 	for _, e := range t.ended {
 		n += endedBytes + len(e.key.execID)
