@@ -60,7 +60,7 @@ func (m *Machine) AddRecord(r *Record) {
 	m.reach(known, r)
 	m.own(m.mark(n, r.Process.BootID, r.SessionID), known, r.Phase)
 	m.logIn(known, r.LoginUID)
-	if r.Process.PID > 0 && known.process.PID == 0 {
+	if r.Process.PID > 0 {
 		m.begin(known, r.Process)
 	}
 	m.touchRoot(known)
@@ -90,15 +90,19 @@ func (m *Machine) open(n *node, key journalKey, r *Record) *root {
 	return known
 }
 
-// carry notes an ID of a session; every record of one repeats it.
+// carry notes an ID of a session; every record of one repeats it. Of two, the first by text.
 func (m *Machine) carry(r *root, as **ticket, id string, at time.Time) {
 	if id == "" {
 		return
 	}
 	t := m.ticket(id, at)
-	if *as != nil && !(*as).is(t) {
+	if was := *as; was != nil && !was.is(t) {
 		r.mixed = true
-		return
+		if was.id < t.id {
+			return
+		}
+		was.roots = without(was.roots, r)
+		m.touch(&was.watchers)
 	}
 	*as = t
 	m.addRoot(t, r)
@@ -139,7 +143,15 @@ func (m *Machine) logIn(r *root, uid uint32) {
 	m.touch(&r.node.logins)
 }
 
+// begin notes the first process; every later record repeats it. Of two, the first by number.
 func (m *Machine) begin(r *root, p Process) {
+	if was := r.process; was.PID > 0 {
+		r.mixed = r.mixed || was.differs(p)
+		if was.compare(p) <= 0 || !was.differs(p) {
+			return
+		}
+		r.unbegin()
+	}
 	p.BootID = r.node.sharedBoot(p.BootID)
 	r.process = p
 	if p.StartTicks > 0 {
@@ -153,6 +165,25 @@ func (m *Machine) begin(r *root, p Process) {
 		}
 	}
 	r.node.byPID[p.PID] = append(r.node.byPID[p.PID], r)
+}
+
+// differs reports whether two that a journal has are two; one may have less of its identity.
+func (p Process) differs(o Process) bool {
+	return p.PID != o.PID || p.StartTicks != 0 && o.StartTicks != 0 && p.StartTicks != o.StartTicks ||
+		p.BootID != "" && o.BootID != "" && p.BootID != o.BootID
+}
+
+func (p Process) compare(o Process) int {
+	return cmp.Or(cmp.Compare(p.PID, o.PID), cmp.Compare(p.StartTicks, o.StartTicks), cmp.Compare(p.BootID, o.BootID))
+}
+
+// unbegin has the session not found by its first process any more.
+func (r *root) unbegin() {
+	n := r.node
+	if n.byTicks[r.process.ticks()] == r {
+		delete(n.byTicks, r.process.ticks())
+	}
+	remove(n.byPID, r.process.PID, r)
 }
 
 // ticks is the part of a process's identity that a journal shares with kernel events.
@@ -239,10 +270,7 @@ func (m *Machine) closeRoot(r *root) {
 	}
 	n := r.node
 	delete(n.journal, r.key)
-	if n.byTicks[r.process.ticks()] == r {
-		delete(n.byTicks, r.process.ticks())
-	}
-	remove(n.byPID, r.process.PID, r)
+	r.unbegin()
 	remove(n.byLogin, r.login, r)
 	m.grow(-rootBytes - len(r.key.execID))
 }
