@@ -42,6 +42,18 @@ func TestContradictoryJournal(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ATT-6 ATT-14 of two ends of one session the first counts, in any order", func(t *testing.T) {
+		end := start
+		end.Phase, end.Time = attribution.PhaseEnd, dawn.Add(time.Second)
+		later := end
+		later.Time = dawn.Add(10 * time.Second)
+		reused := child(first("", 99, 1), 10, 5000) // between the two; its agent knows no start
+		reused.Process.StartTicks = 0
+		for _, ends := range [][]any{{end, later}, {later, end}} {
+			got := tale(attribution.Options{}, append(ends, alice, intent, start, reused)...)
+			holds(t, of(got, reused), attribution.VerdictUnknown, attribution.ReasonNoID, "")
+		}
+	})
 	t.Run("ATT-14 a mark that two sessions had marks none when the first is forgotten", func(t *testing.T) {
 		bobs := first("id-b", 20, 900)
 		shell, end := shell, start

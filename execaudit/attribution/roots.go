@@ -121,6 +121,8 @@ func (r *root) carries(t *ticket) bool {
 	return t != nil && (t.is(r.ticket) || t.is(r.session))
 }
 
+// reach notes the time of a record. Of two starts the last and of two ends the first counts: between them the PID was the
+// session's by both.
 func (m *Machine) reach(r *root, record *Record) {
 	if record.Time.Before(r.at) {
 		r.at = record.Time
@@ -128,9 +130,12 @@ func (m *Machine) reach(r *root, record *Record) {
 	}
 	switch record.Phase {
 	case PhaseStart:
-		r.start = record.Time
+		r.start = latest(r.start, record.Time)
 	case PhaseEnd:
-		r.end, r.lost = record.Time, record.Lost
+		r.lost = r.lost || record.Lost
+		if r.end.IsZero() || record.Time.Before(r.end) {
+			r.end = record.Time
+		}
 	}
 }
 
