@@ -232,11 +232,11 @@ func (m *moves) check(t *testing.T) {
 	})
 	t.Run("ATT-14 a process that has the PID of another's is its own user's", func(t *testing.T) {
 		users := map[string]bool{}
-		m.programs(t, func(a *attribution.Answer, user, _ string) {
-			if a.Event.Process.PID == m.reused && a.Session != nil {
+		for _, a := range m.with { // a session's first process among them
+			if user, _ := truthOf(&a.Event); a.Event.Process.PID == m.reused && a.Session != nil && a.Session.User.Name == user {
 				users[user] = true
 			}
-		})
+		}
 		if !users["alice"] || !users["bob"] {
 			t.Errorf("PID %d had processes of %v", m.reused, users)
 		}
