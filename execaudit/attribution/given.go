@@ -54,6 +54,10 @@ func (m *Machine) keep(a *Answer, of *process, t tree) {
 	m.shrink()
 }
 
+// revisePause is how long answers are not judged again: a container in which every process makes a new claim has all of
+// its answers judged again each time.
+const revisePause = time.Second
+
 // revise judges again what rests on evidence that has changed.
 func (m *Machine) revise() {
 	if len(m.touched) == 0 {
@@ -142,7 +146,8 @@ func (m *Machine) finish(t time.Time) {
 func (m *Machine) finishOldest() int {
 	answers := m.given.pop()
 	for _, g := range answers {
-		if slices.Contains(g.on[:], &m.node(g.answer.Event.Node).clock.doubted) {
+		doubted := &m.node(g.answer.Event.Node).clock.doubted
+		if slices.ContainsFunc(g.on[:], func(w *watchers) bool { return w != nil && (w == doubted || w.touched) }) {
 			m.judgeAgain(g)
 		}
 		if m.options.Last {

@@ -98,6 +98,7 @@ type Machine struct {
 	touched  []*watchers
 	restored watchers  // the answers that were to be judged again when the state was saved
 	now      time.Time // the highest time Advance was told
+	revised  time.Time // when answers were judged again
 	ended    bool      // nothing more comes
 
 	unsampled      earliest
@@ -173,7 +174,10 @@ func (m *Machine) Advance(t time.Time) {
 	}
 	over := t.Add(-m.options.Window)
 	m.sample(over)
-	m.revise()
+	if t.Sub(m.revised) >= revisePause {
+		m.revised = t
+		m.revise()
+	}
 	for m.pending.due(over) {
 		m.settleOldest(false)
 	}

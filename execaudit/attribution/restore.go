@@ -94,7 +94,7 @@ func (s *restoring) machine() {
 	for _, n := range s.m.stats.counts() {
 		*n = int(s.Int())
 	}
-	s.m.now = s.Time()
+	s.m.now, s.m.revised = s.Time(), s.Time()
 	s.m.pending.begun = s.Bool()
 	s.m.pending.done = s.Int()
 	s.list(func() { s.m.lost.bits = append(s.m.lost.bits, s.Uint()) })

@@ -28,6 +28,7 @@ func (s *saving) machine() {
 		s.Int(int64(*n))
 	}
 	s.Time(s.m.now)
+	s.Time(s.m.revised)
 	s.Bool(s.m.pending.begun)
 	s.Int(s.m.pending.done)
 	s.list(len(s.m.lost.bits), func(i int) { s.Uint(s.m.lost.bits[i]) })
