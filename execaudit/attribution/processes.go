@@ -68,19 +68,33 @@ func (m *Machine) learn(e *Event) *process {
 	if key == (processKey{}) {
 		return nil
 	}
-	late := n.processes[key] == nil && !e.birth()
-	p := m.process(n, key, e)
-	p.container = smaller(p.container, c)
-	late = p.descend(e) && !e.birth() || late
-	p.wear(k, e.Time)
-	p.first = p.first || e.Kind == KindExec && e.FirstImage && e.ParentOutside
-	if (claim != nil && p.addClaim(claim) || late) && p.climbed {
-		m.touchLoose(p)
-	}
-	if late {
+	if n.processes[key] == nil && !e.birth() {
 		m.touch(&n.loose)
 	}
+	p := m.process(n, key, e)
+	known := p.facts()
+	p.container = smaller(p.container, c)
+	p.descend(e)
+	p.wear(k, e.Time)
+	p.first = p.first || e.Kind == KindExec && e.FirstImage && e.ParentOutside
+	p.addClaim(claim)
+	if p.climbed && p.facts() != known {
+		m.touchLoose(p)
+	}
 	return p
+}
+
+// facts are what the way up through a process depends on.
+type facts struct {
+	parent, grandparent   processKey
+	container             *container
+	claim                 *ticket
+	mark                  *mark
+	mixed, first, outside bool
+}
+
+func (p *process) facts() facts {
+	return facts{p.parent, p.grandparent, p.container, p.claim, p.mark, p.mixed, p.first, p.outside}
 }
 
 // touchLoose has the answers judged again that may have to do with what is news of a process.
@@ -92,14 +106,15 @@ func (m *Machine) touchLoose(p *process) {
 	m.touch(&p.node.loose)
 }
 
-// addClaim notes what the process claims, and reports whether it is news; of several IDs, the first by text.
-func (p *process) addClaim(claim *ticket) bool {
-	was, mixed := p.claim, p.mixed
+// addClaim notes what the process claims, nil for nothing; of several IDs, the first by text.
+func (p *process) addClaim(claim *ticket) {
+	if claim == nil {
+		return
+	}
 	p.mixed = p.mixed || p.claim != nil && !p.claim.is(claim)
 	if p.claim == nil || claim.id <= p.claim.id {
 		p.claim = claim
 	}
-	return p.claim != was || p.mixed != mixed
 }
 
 // wear notes the mark that an event shows; of several, the first.
@@ -169,27 +184,23 @@ func (m *Machine) process(n *node, key processKey, e *Event) *process {
 	return p
 }
 
-// descend notes the parent, and reports whether that is news. The earliest sighting counts: later ones may show who
-// adopted an orphan.
-func (p *process) descend(e *Event) bool {
+// descend notes the parent. The earliest sighting counts: later ones may show who adopted an orphan.
+func (p *process) descend(e *Event) {
 	if p.parent != (processKey{}) && p.grandparent != (processKey{}) && e.Time.After(p.parentAt) {
-		return false
+		return
 	}
 	parent := p.node.key(&e.Parent)
 	if parent == (processKey{}) || parent == p.key {
-		return false
+		return
 	}
 	known := p.parent != (processKey{})
 	if known && (e.Time.After(p.parentAt) || e.Time.Equal(p.parentAt) && parent.compare(p.parent) >= 0) {
 		if parent == p.parent && p.grandparent == (processKey{}) {
 			p.grandparent = p.node.key(&e.Grandparent)
-			return p.grandparent != (processKey{})
 		}
-		return false
+		return
 	}
-	news := parent != p.parent
 	p.parent, p.grandparent, p.parentAt, p.outside = parent, p.node.key(&e.Grandparent), e.Time, e.ParentOutside
-	return news
 }
 
 // birth reports whether the event is the first that can be of its process: what answers there are rests on no way up
