@@ -80,7 +80,11 @@ func (m *Machine) byLogin(e *Event) (found *ticket) {
 		if t == nil || r.at.After(e.Time.Add(m.options.Skew)) {
 			continue
 		}
-		if found != nil && !found.is(t) {
+		if found.is(t) {
+			continue
+		}
+		m.rest(&r.watchers) // and so it is not forgotten before the answer
+		if found != nil {
 			return nil
 		}
 		found = t

@@ -117,7 +117,9 @@ func (m *Machine) climbAgain(g *given) {
 	}
 	switch {
 	case p != nil || t.root == nil && t.claim == nil:
-		*t = m.tree(&g.answer.Event, p)
+		if now := m.tree(&g.answer.Event, p); !now.forgets(t) {
+			*t = now
+		}
 	case t.root != nil && !t.root.anchored():
 		t.root = nil
 	}

@@ -117,6 +117,15 @@ func (t *tree) observe(p *process) {
 	t.stray = t.stray || p.container == nil
 }
 
+// forgets reports whether a way up that ends at an unknown parent lacks what an earlier look at it showed: an ancestor
+// was let go of meanwhile, which is no news.
+func (t *tree) forgets(before *tree) bool {
+	if !t.open || t.root != nil || before.byMark || before.torn {
+		return false // a mark may turn out not to be the session's own
+	}
+	return before.root != nil || before.claim != nil && t.claim == nil || before.mixed && !t.mixed
+}
+
 // above returns the next known ancestor. A parent that only its children's events tell of is stepped over.
 func (m *Machine) above(p *process) *process {
 	if p.parent == (processKey{}) {
