@@ -1,11 +1,5 @@
 package attribution
 
-import (
-	"hash/fnv"
-	"slices"
-	"time"
-)
-
 // What one entry of the state costs in bytes, besides its text: the struct, its place in a map and in a queue.
 const (
 	sessionBytes   = 560
@@ -44,21 +38,6 @@ func (m *Machine) used(e *Event, p *process) {
 // either, unless evidence that is still to come says so.
 func (p *process) idling() bool {
 	return p.found == nil && p.claim == nil && p.mark.anchor() == nil
-}
-
-// retireIdle reports whether a process is gone, or no longer idle.
-func (m *Machine) retireIdle(p *process, over time.Time) bool {
-	switch {
-	case p.gone:
-	case !p.idling():
-		p.idle = false
-	case !p.last.Before(over):
-		p.asked = p.last
-		return false
-	default:
-		m.drop(p)
-	}
-	return true
 }
 
 // evictIdle lets go of a process of which no answer has come. It is not counted: only evidence that is late could have
@@ -226,123 +205,4 @@ func (t *ticket) bytes() int {
 		n += endedBytes + len(e.key.execID)
 	}
 	return n
-}
-
-// forget lets go of what has been over for Linger.
-func (m *Machine) forget() {
-	over, ahead := m.now.Add(-m.options.Window).Add(-m.options.Linger), m.now.Add(m.options.Linger)
-	m.exited.forget(over, ahead,
-		func(p *process) time.Time { return p.exit },
-		func(p *process) bool { m.drop(p); return false })
-	m.idle.forget(over, ahead,
-		func(p *process) time.Time { return alive(p.gone, p.asked) },
-		func(p *process) bool { return !m.retireIdle(p, over) })
-	m.endedSessions.forget(over, m.now, func(t *ticket) bool { return !m.retire(t) })
-	m.agedRoots.forget(over, m.now, func(r *root) bool { return !m.retireRoot(r) })
-	m.agedMarks.forget(over, m.now, func(k *mark) bool { return !m.retireMark(k) })
-	m.agedContainers.forget(over, m.now, func(c *container) bool { return !m.retireContainer(c) })
-}
-
-// alive returns t, and the zero time for what is gone: long ago.
-func alive(gone bool, t time.Time) time.Time {
-	if gone {
-		return time.Time{}
-	}
-	return t
-}
-
-// retire reports whether a ticket is gone for good; one that is in use is asked about again later.
-func (m *Machine) retire(t *ticket) bool {
-	if t.gone {
-		return true
-	}
-	if len(t.roots) > 0 || t.watched() || slices.ContainsFunc(t.requests, (*Session).open) {
-		t.last = m.now
-		return false
-	}
-	m.dropTicket(t)
-	return true
-}
-
-// open reports whether more may come of a request.
-func (s *Session) open() bool {
-	return s.Completed.IsZero() && !s.Refused()
-}
-
-func (m *Machine) retireRoot(r *root) bool {
-	if r.gone {
-		return true
-	}
-	if r.live > 0 || r.end.IsZero() || r.mark != nil && r.mark.live > 0 || r.watched() {
-		r.asked = m.now
-		return false
-	}
-	m.closeRoot(r)
-	return true
-}
-
-func (m *Machine) retireMark(k *mark) bool {
-	switch {
-	case k.gone:
-	case k.root != nil:
-		k.queued = false // until its session is gone
-	case k.live > 0 || k.watched():
-		k.last = m.now
-		return false
-	default:
-		m.dropMark(k)
-	}
-	return true
-}
-
-// retireContainer keeps one for as long as a session of it is known, which knows its name.
-func (m *Machine) retireContainer(c *container) bool {
-	if len(c.roots) > 0 || c.loose.watched() {
-		c.last = m.now
-		return false
-	}
-	m.dropContainer(c)
-	return true
-}
-
-func (m *Machine) dropContainer(c *container) {
-	c.gone = true
-	delete(c.node.containers, c.id)
-	m.house(-c.bytes())
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// lostIDs remembers in a fixed space which audit IDs were evicted; it may take others for evicted, never the reverse.
-type lostIDs struct{ bits []uint64 }
-
-const lostBits = 1 << 20 // 128 KiB, made at the first eviction
-
-func (l *lostIDs) add(id string) {
-	if l.bits == nil {
-		l.bits = make([]uint64, lostBits/64)
-	}
-	a, b := l.places(id)
-	l.bits[a/64] |= 1 << (a % 64)
-	l.bits[b/64] |= 1 << (b % 64)
-}
-
-func (l *lostIDs) has(id string) bool {
-	if l.bits == nil {
-		return false
-	}
-	a, b := l.places(id)
-	return l.bits[a/64]&(1<<(a%64)) != 0 && l.bits[b/64]&(1<<(b%64)) != 0
-}
-
-func (*lostIDs) places(id string) (a, b uint64) {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(id))
-	sum := h.Sum64()
-	return sum % lostBits, sum >> 32 % lostBits
 }
