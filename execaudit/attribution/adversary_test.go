@@ -239,6 +239,18 @@ func TestIdentities(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ATT-14 a process that had the session's PID before it, between the intent and the start, is not the session's", func(t *testing.T) {
+		alice, root := audit("id-a", "alice"), first("id-a", 10, 100)
+		intent, start := journalOf(root)
+		for image, want := range map[uint64]string{root.Process.StartTicks: "alice", root.Process.StartTicks + 3: "alice", root.Process.StartTicks - 1: "", 0: ""} {
+			seen := root
+			seen.Process, seen.ImageTicks = attribution.Process{PID: 10, ExecID: "image-1"}, image
+			a := of(tale(attribution.Options{}, alice, intent, start, seen), seen)
+			if (a.Session != nil) != (want != "") {
+				t.Errorf("image at %d, process at %d: %s (%s)", image, root.Process.StartTicks, a.Verdict, a.Reason)
+			}
+		}
+	})
 	t.Run("ATT-14 a parent link between two containers is no evidence", func(t *testing.T) {
 		alice, root := audit("id-a", "alice"), first("id-a", 10, 100)
 		other := child(root, 11, 200)

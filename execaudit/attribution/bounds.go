@@ -123,11 +123,11 @@ func (m *Machine) evictRunning() bool {
 	return ok
 }
 
-// evictMark evicts one that no journal has.
+// evictMark evicts one that no session has.
 func (m *Machine) evictMark() bool {
 	for k, ok := m.agedMarks.pop(); ok; k, ok = m.agedMarks.pop() {
 		k.queued = false
-		if !k.gone && k.root == nil {
+		if !k.gone && k.held == 0 {
 			m.dropMark(k)
 			return true
 		}

@@ -72,6 +72,13 @@ func (c *clock) note(s sample) int {
 	return 0
 }
 
+// leave drops what a session said, and returns how many samples that were.
+func (c *clock) leave(key journalKey) int {
+	before := len(c.samples)
+	c.samples = slices.DeleteFunc(c.samples, func(s sample) bool { return s.key == key })
+	return before - len(c.samples)
+}
+
 // gap returns how long there would be no sample without the i-th.
 func (c *clock) gap(i int) time.Duration {
 	return c.samples[i+1].at.Sub(c.samples[i-1].at)
@@ -149,17 +156,24 @@ func (m *Machine) Skews() []Skew {
 func (m *Machine) sample(t time.Time) {
 	for len(m.unsampled) > 0 && !m.unsampled[0].at.After(t) {
 		r := heap.Pop(&m.unsampled).(unsampled).root
-		ahead, ok := r.ahead()
-		if !ok {
-			continue
-		}
 		c := &r.node.clock
-		more := c.note(sample{r.at, ahead, r.key}) - c.forget(r.at.Add(-skewBefore-m.options.Linger))
+		more := -c.leave(r.key)
+		if ahead, ok := r.ahead(); ok {
+			more += c.note(sample{r.at, ahead, r.key})
+		}
+		more -= c.forget(r.at.Add(-skewBefore - m.options.Linger))
 		m.grow(more * sampleBytes)
 		if r.at.Sub(c.asked) >= skewPause {
 			c.asked = r.at
 			m.touch(&c.doubted)
 		}
+	}
+}
+
+// sampleAgain asks the sessions of an ID anew what they say about the clocks, since something else is known of it.
+func (m *Machine) sampleAgain(t *ticket) {
+	for _, r := range t.roots {
+		heap.Push(&m.unsampled, unsampled{r.at, r})
 	}
 }
 

@@ -96,6 +96,10 @@ type Event struct {
 	RequestUID string
 	// FirstImage says that this exec is the first since the process was cloned.
 	FirstImage bool
+	// ImageTicks is when an exec was, in the clock ticks of Process.StartTicks; 0
+	// when unknown. With it, an agent's first image of a PID is told from that of
+	// a process that had the PID before.
+	ImageTicks uint64
 	// ParentOutside says that the agent saw Parent outside of the container. So is
 	// the parent of a session's first process, and of any that the first process
 	// clones with CLONE_PARENT.

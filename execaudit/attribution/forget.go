@@ -61,8 +61,8 @@ func (m *Machine) retireRoot(r *root) bool {
 func (m *Machine) retireMark(k *mark) bool {
 	switch {
 	case k.gone:
-	case k.root != nil:
-		k.queued = false // until its session is gone
+	case k.held > 0:
+		k.queued = false // until its sessions are gone
 	case k.live > 0 || k.watched():
 		k.last = m.now
 		return false

@@ -13,15 +13,11 @@ type given struct {
 	answer  Answer // its event as it was added
 	process *process
 	tree    tree
-	on      [maxSubjects]*watchers
+	on      []*watchers
 	told    int // version of the sessions that the answer named
 	bytes   int
 	final   bool
 }
-
-// maxSubjects is how many pieces of the state an answer rests on: the tickets of its session, its own claim, its
-// ancestors' and its login UID's, the session, its mark, its container and its node's clock.
-const maxSubjects = 8
 
 // rest notes that the answer that is being judged rests on w.
 func (m *Machine) rest(w *watchers) {
@@ -33,13 +29,10 @@ func (m *Machine) rest(w *watchers) {
 // watch has g judged again when what it rests on changes. What it rested on once, it goes on to watch.
 func (g *given) watch(subjects []*watchers) {
 	for _, w := range subjects {
-		if slices.Contains(g.on[:], w) {
-			continue
+		if !slices.Contains(g.on, w) {
+			g.on = append(g.on, w)
+			w.add(g)
 		}
-		if i := slices.Index(g.on[:], nil); i >= 0 {
-			g.on[i] = w
-		}
-		w.add(g)
 	}
 }
 
@@ -121,7 +114,7 @@ func (m *Machine) climbAgain(g *given) {
 			*t = now
 		}
 	case t.root != nil && !t.root.anchored():
-		t.root = nil
+		t.root, t.byMark, t.torn = nil, false, false
 	}
 }
 
@@ -149,7 +142,7 @@ func (m *Machine) finishOldest() int {
 	answers := m.given.pop()
 	for _, g := range answers {
 		doubted := &m.node(g.answer.Event.Node).clock.doubted
-		if slices.ContainsFunc(g.on[:], func(w *watchers) bool { return w != nil && (w == doubted || w.touched) }) {
+		if slices.ContainsFunc(g.on, func(w *watchers) bool { return w == doubted || w.touched }) {
 			m.judgeAgain(g)
 		}
 		if m.options.Last {
@@ -164,12 +157,10 @@ func (m *Machine) finishOldest() int {
 // end puts the answer beyond revision.
 func (g *given) end() {
 	g.final = true
-	for i, w := range g.on {
-		if w != nil {
-			w.leave()
-			g.on[i] = nil
-		}
+	for _, w := range g.on {
+		w.leave()
 	}
+	g.on = nil
 }
 
 // schedule has answers by the second of their event.

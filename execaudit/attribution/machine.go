@@ -96,7 +96,6 @@ type Machine struct {
 	current  Answer      // the one being given about a late event
 	subjects []*watchers // that the answer being judged rests on
 	touched  []*watchers
-	restored watchers  // the answers that were to be judged again when the state was saved
 	now      time.Time // the highest time Advance was told
 	revised  time.Time // when answers were judged again
 	ended    bool      // nothing more comes

@@ -27,6 +27,7 @@ type mark struct {
 	// first and last are of the events that have it.
 	first, last time.Time
 	live        int // processes that have it
+	held        int // sessions that have it
 	watchers
 	queued bool // to be asked whether it can be forgotten
 	gone   bool
@@ -93,9 +94,27 @@ func (m *Machine) own(k *mark, r *root, phase Phase) {
 	if k.root == nil {
 		k.root = r
 	}
-	r.mixed = r.mixed || r.mark != nil && r.mark != k
-	r.mark = k
+	if r.mark != k {
+		r.mixed = r.mixed || r.mark != nil
+		r.let(m)
+		r.mark = k
+		k.held++
+	}
 	m.touch(&k.watchers)
+}
+
+// let lets go of the session's mark.
+func (r *root) let(m *Machine) {
+	k := r.mark
+	if k == nil {
+		return
+	}
+	if k.root == r {
+		k.root = nil
+	}
+	if k.held--; k.held == 0 {
+		m.queueMark(k)
+	}
 }
 
 // anchored reports whether the session has a mark of its own.

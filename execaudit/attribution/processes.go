@@ -33,6 +33,7 @@ type process struct {
 	idle                bool      // nothing has come of it yet, and it waits to be forgotten
 	certain             bool
 	mixed               bool // its own events claim several IDs
+	imageTicks          uint64
 	first               bool // an event showed it as the first image of a process that came from outside of the container
 	outside             bool // its parent was seen outside of the container
 	gone                bool
@@ -76,7 +77,9 @@ func (m *Machine) learn(e *Event) *process {
 	p.container = smaller(p.container, c)
 	p.descend(e)
 	p.wear(k, e.Time)
-	p.first = p.first || e.Kind == KindExec && e.FirstImage && e.ParentOutside
+	if e.Kind == KindExec && e.FirstImage && e.ParentOutside {
+		p.first, p.imageTicks = true, e.ImageTicks
+	}
 	p.addClaim(claim)
 	if p.climbed && p.facts() != known {
 		m.touchLoose(p)
@@ -210,7 +213,7 @@ func (e *Event) birth() bool {
 }
 
 func (p *process) sighting() sighting {
-	return sighting{process: p.identity, container: p.container, at: p.at, claim: p.own(), first: p.first}
+	return sighting{process: p.identity, container: p.container, at: p.at, claim: p.own(), first: p.first, imageTicks: p.imageTicks}
 }
 
 // own returns what the process claims, nil when that is several IDs.

@@ -3,6 +3,7 @@ package attribution
 import (
 	"cmp"
 	"container/heap"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,7 +86,7 @@ func (m *Machine) touchRoot(r *root) {
 
 func (m *Machine) open(n *node, key journalKey, r *Record) *root {
 	key = journalKey{key.container, strings.Clone(key.execID)}
-	known := &root{node: n, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time}
+	known := &root{node: n, key: key, container: m.container(n, r.ContainerID, r.Time), at: r.Time, asked: r.Time}
 	known.enlist()
 	m.agedRoots.push(known)
 	heap.Push(&m.unsampled, unsampled{known.at, known})
@@ -134,8 +135,15 @@ func (m *Machine) logIn(r *root, uid uint32) {
 		return
 	}
 	r.login = uid
-	r.node.byLogin[uid] = append(r.node.byLogin[uid], r)
+	r.enlistLogin()
 	m.touch(&r.node.logins)
+}
+
+// enlistLogin keeps the sessions of a login UID in an order that does not depend on that in which they came.
+func (r *root) enlistLogin() {
+	list := r.node.byLogin[r.login]
+	i, _ := slices.BinarySearchFunc(list, r, func(a, b *root) int { return a.key.compare(b.key) })
+	r.node.byLogin[r.login] = slices.Insert(list, i, r)
 }
 
 // begin notes the first process; every later record repeats it. Of two, the first by number.

@@ -39,7 +39,6 @@ func Restore(r io.Reader, options Options, answer func(*Answer)) (*Machine, erro
 		}
 		return nil, err
 	}
-	s.resume()
 	return s.m, nil
 }
 
@@ -54,7 +53,6 @@ type restoring struct {
 	marks      []*mark
 	roots      []*root
 	processes  []*process
-	answered   []*given
 }
 
 // list reads items until there are as many as it says, or the reader has failed.
@@ -221,9 +219,13 @@ func (s *restoring) root() {
 	s.flags(&r.lost, &r.mixed, &r.intended, &r.reused, &r.gone)
 	r.asked = s.Time()
 	s.roots = append(s.roots, r)
-	if !r.gone {
-		s.m.agedRoots.push(r)
-		r.enlist()
+	if r.gone {
+		return
+	}
+	s.m.agedRoots.push(r)
+	r.enlist()
+	if r.mark != nil {
+		r.mark.held++
 	}
 }
 
@@ -235,7 +237,7 @@ func (r *root) enlist() {
 		r.container.roots = append(r.container.roots, r)
 	}
 	if r.login != 0 {
-		n.byLogin[r.login] = append(n.byLogin[r.login], r)
+		r.enlistLogin()
 	}
 	if r.process.PID == 0 {
 		return

@@ -18,6 +18,7 @@ func (s *restoring) processOf() {
 	p.container, p.claim, p.mark = nth(s, s.containers), nth(s, s.tickets), nth(s, s.marks)
 	p.found = nth(s, s.roots)
 	p.parentAt, p.at, p.markAt, p.exit, p.last, p.asked = s.Time(), s.Time(), s.Time(), s.Time(), s.Time(), s.Time()
+	p.imageTicks = s.Uint()
 	s.flags(&p.certain, &p.mixed, &p.first, &p.outside, &p.idle, &p.climbed)
 	if p.found != nil {
 		p.found.live++
@@ -64,6 +65,7 @@ func (s *restoring) event() (e Event) {
 	}
 	e.Process, e.Parent, e.Grandparent = s.process(), s.process(), s.process()
 	e.SessionID, e.LoginUID = uint32(s.Uint()), uint32(s.Uint())
+	e.ImageTicks = s.Uint()
 	s.flags(&e.FirstImage, &e.ParentOutside)
 	return e
 }
@@ -74,6 +76,7 @@ func (s *restoring) wait() {
 }
 
 func (s *restoring) answers() {
+	all := subjects(s.nodes, s.containers, s.tickets, s.marks, s.roots)
 	s.list(func() {
 		g := &given{answer: s.answer()}
 		g.process = s.reference(g.answer.Event.Node)
@@ -84,15 +87,22 @@ func (s *restoring) answers() {
 		}
 		g.told = s.Small()
 		g.bytes = g.size()
-		s.answered = append(s.answered, g)
+		g.watch(s.subjects(all))
 		s.m.given.add(g)
 	})
-	for _, g := range s.answered {
-		if s.Bool() {
-			s.m.restored.add(g)
-		}
+	for _, w := range s.subjects(all) {
+		s.m.touch(w)
 	}
-	s.m.touch(&s.m.restored)
+}
+
+// subjects reads what answers rest on.
+func (s *restoring) subjects(all []*watchers) (list []*watchers) {
+	s.list(func() {
+		if w := nth(s, all); w != nil {
+			list = append(list, w)
+		}
+	})
+	return list
 }
 
 func (s *restoring) answer() Answer {
@@ -122,13 +132,4 @@ func (s *restoring) clocks() {
 		}
 		heap.Push(&s.m.unsampled, unsampled{at, r})
 	})
-}
-
-// resume has every answer rest again on what it rests on.
-func (s *restoring) resume() {
-	for _, g := range s.answered {
-		again := Answer{Event: g.answer.Event}
-		s.m.judge(&again, g.tree)
-		g.watch(s.m.subjects)
-	}
 }

@@ -36,7 +36,7 @@ type root struct {
 	// reused says that there was another session with its ID on the node.
 	reused bool
 	live   int
-	asked  time.Time // when it was found to be in use
+	asked  time.Time // when it was first heard of, or found to be in use
 	watchers
 	gone bool
 }
@@ -66,6 +66,8 @@ type sighting struct {
 	at        time.Time
 	claim     *ticket
 	first     bool // the first image, and its parent outside of the container
+	// imageTicks is when that began; 0 when unknown.
+	imageTicks uint64
 }
 
 // find returns the session whose first process was sighted.
@@ -109,9 +111,13 @@ func (r *root) closed() bool {
 	return !r.end.IsZero() && !r.lost
 }
 
-// began reports whether the agent saw the runtime start a process with the root's number and ID: before the runtime
-// wrote that it had, since the number is the root's until then, or before the root's end.
+// began reports whether the agent saw the runtime start a process with the root's number and ID: after the root was
+// cloned, and before the runtime wrote that it had been, since the number is the root's until then, or before the root's
+// end.
 func (r *root) began(s sighting) bool {
+	if r.process.StartTicks == 0 || s.imageTicks < r.process.StartTicks {
+		return false
+	}
 	until := r.start
 	if r.closed() {
 		until = r.end
@@ -129,10 +135,7 @@ func (m *Machine) closeRoot(r *root) {
 			m.dropRoot(t, r)
 		}
 	}
-	if r.mark != nil && r.mark.root == r {
-		r.mark.root = nil
-		m.queueMark(r.mark)
-	}
+	r.let(m)
 	if c := r.container; c != nil {
 		c.roots = without(c.roots, r)
 	}

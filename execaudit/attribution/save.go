@@ -189,6 +189,7 @@ func (s *saving) processes() {
 		s.Time(p.exit)
 		s.Time(p.last)
 		s.Time(p.asked)
+		s.Uint(p.imageTicks)
 		s.flags(p.certain, p.mixed, p.first, p.outside, p.idle, p.climbed)
 	})
 	s.queued(&s.m.exited, numbers)
@@ -227,6 +228,7 @@ func (s *saving) event(e *Event) {
 	}
 	s.Uint(uint64(e.SessionID))
 	s.Uint(uint64(e.LoginUID))
+	s.Uint(e.ImageTicks)
 	s.flags(e.FirstImage, e.ParentOutside)
 }
 
@@ -252,8 +254,20 @@ func (s *saving) answers() {
 		s.Uint(s.containers.of(g.tree.top))
 		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.stray, g.tree.edge, g.tree.open)
 		s.Uint(uint64(g.told))
+		s.subjects(g.on)
 	}
-	s.touched()
+	s.subjects(s.m.touched)
+}
+
+// subjects writes what answers rest on, but for what is forgotten.
+func (s *saving) subjects(list []*watchers) {
+	var numbers []uint64
+	for _, w := range list {
+		if n := s.watched[w]; n > 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	s.list(len(numbers), func(i int) { s.Uint(numbers[i]) })
 }
 
 func (s *saving) answer(a *Answer) {
@@ -265,19 +279,6 @@ func (s *saving) answer(a *Answer) {
 	s.Text(a.ExecSession)
 	s.Uint(s.sessions.of(a.Session))
 	s.list(len(a.Claims), func(i int) { s.Uint(s.sessions.of(a.Claims[i])) })
-}
-
-// touched says which answers are to be judged again, by their place.
-func (s *saving) touched() {
-	again := map[*given]bool{}
-	for _, w := range s.m.touched {
-		for _, g := range w.answers {
-			again[g] = true
-		}
-	}
-	for g := range s.m.given.all() {
-		s.Bool(again[g])
-	}
 }
 
 func (s *saving) clocks() {

@@ -74,6 +74,7 @@ type saving struct {
 	tickets    numbering[*ticket]
 	marks      numbering[*mark]
 	roots      numbering[*root]
+	watched    map[*watchers]uint64
 }
 
 // newSaving numbers all that is alive, in the order in which it is to be forgotten, and then what only others hold.
@@ -100,7 +101,38 @@ func newSaving(w io.Writer, m *Machine) *saving {
 		}
 	}
 	s.held()
+	s.watched = map[*watchers]uint64{}
+	for i, w := range subjects(s.nodeList(), s.containers.items, s.tickets.items, s.marks.items, s.roots.items) {
+		s.watched[w] = uint64(i + 1)
+	}
 	return s
+}
+
+func (s *saving) nodeList() (nodes []*node) {
+	for _, name := range s.names {
+		nodes = append(nodes, s.nodeOf(name))
+	}
+	return nodes
+}
+
+// subjects returns what answers can rest on, in the order of what it is of.
+func subjects(nodes []*node, containers []*container, tickets []*ticket, marks []*mark, roots []*root) (all []*watchers) {
+	for _, n := range nodes {
+		all = append(all, &n.loose, &n.logins, &n.clock.doubted)
+	}
+	for _, c := range containers {
+		all = append(all, &c.loose)
+	}
+	for _, t := range tickets {
+		all = append(all, &t.watchers)
+	}
+	for _, k := range marks {
+		all = append(all, &k.watchers)
+	}
+	for _, r := range roots {
+		all = append(all, &r.watchers)
+	}
+	return all
 }
 
 // held numbers what processes and answers hold, and then what those hold in turn.

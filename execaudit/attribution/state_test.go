@@ -13,8 +13,14 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
+// fataler is a test of any kind.
+type fataler interface {
+	Helper()
+	Fatal(...any)
+}
+
 // saved returns the state of m.
-func saved(t testing.TB, m *attribution.Machine) []byte {
+func saved(t fataler, m *attribution.Machine) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := m.Save(&b); err != nil {

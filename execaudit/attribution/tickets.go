@@ -66,6 +66,7 @@ func (m *Machine) request(t *ticket, a *Audit) *Session {
 			before := s.bytes()
 			s.merge(a)
 			m.grow(s.bytes() - before)
+			m.sampleAgain(t)
 			return s
 		}
 	}
@@ -77,6 +78,7 @@ func (m *Machine) request(t *ticket, a *Audit) *Session {
 	s.merge(a)
 	t.requests = append(t.requests, s)
 	m.grow(s.bytes())
+	m.sampleAgain(t)
 	return s
 }
 
@@ -91,6 +93,7 @@ func (m *Machine) link(id string, s *Session, a *Audit) {
 		t.crowded = true
 	default:
 		t.requests = append(t.requests, s)
+		m.sampleAgain(t)
 	}
 }
 
@@ -134,6 +137,9 @@ func (m *Machine) addRoot(t *ticket, r *root) {
 	}
 	if here < maxRoots {
 		t.roots = append(t.roots, r)
+	}
+	if here > 0 {
+		m.sampleAgain(t)
 	}
 }
 

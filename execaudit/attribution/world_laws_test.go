@@ -228,6 +228,26 @@ func TestLaws(t *testing.T) {
 			same(t, revisions(arriving(t, o, d.pieces, cuts...)), revisions(arriving(t, o, d.pieces)))
 		})
 	})
+	t.Run("ATT-17 a machine that was restored knows for ever what it would have known", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			d := draw(t, false)
+			cut := rapid.IntRange(0, len(d.pieces)).Draw(t, "cut")
+			whole := attribution.New(attribution.Options{All: true}, ignore)
+			restored := whole
+			for i, p := range d.pieces {
+				if i == cut {
+					restored = again(t, whole)
+				}
+				for _, m := range slices.Compact([]*attribution.Machine{whole, restored}) {
+					m.Advance(p.Arrival)
+					give(m, p)
+				}
+			}
+			if !bytes.Equal(saved(t, restored), saved(t, whole)) {
+				t.Fatal("another state")
+			}
+		})
+	})
 	t.Run("ATT-6 ATT-16 shards answer together what one machine answers", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			d := draw(t, false)
@@ -243,6 +263,16 @@ func TestLaws(t *testing.T) {
 			same(t, streams, final(arriving(t, remembering, d.pieces)))
 		})
 	})
+}
+
+// again returns the machine as it is after it was saved.
+func again(t *rapid.T, m *attribution.Machine) *attribution.Machine {
+	t.Helper()
+	restored, err := attribution.Restore(bytes.NewReader(saved(t, m)), attribution.Options{All: true}, ignore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return restored
 }
 
 // revisions returns every answer as text, in order.

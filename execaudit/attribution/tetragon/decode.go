@@ -7,6 +7,8 @@ package tetragon
 
 import (
 	"bytes"
+	"encoding/base64"
+	"strconv"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/internal/intake"
@@ -99,6 +101,7 @@ func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 		switch string(key) {
 		case "exec_id":
 			e.Process.ExecID = b.Text(c.Raw())
+			e.ImageTicks = imageTicks(e.Process.ExecID)
 		case "parent_exec_id":
 			e.Parent.ExecID = b.Text(c.Raw())
 		case "pid":
@@ -124,6 +127,34 @@ func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 	if e.Kind == attribution.KindExec {
 		e.Command = command(b, words)
 	}
+}
+
+// userHertz is how many clock ticks a second has in /proc, on every architecture that Kubernetes runs on.
+const userHertz = 100
+
+// imageTicks returns when an image began, which its ID tells: the base64 of NODE:NANOSECONDS:PID, by the clock that starts
+// at boot and stands still in a suspended machine. It is 0 for another ID.
+func imageTicks(execID string) uint64 {
+	text, err := base64.StdEncoding.DecodeString(execID)
+	if err != nil {
+		return 0
+	}
+	rest, _, _ := cutLast(text)
+	_, since, ok := cutLast(rest)
+	nano, err := strconv.ParseUint(string(since), 10, 64)
+	if !ok || err != nil {
+		return 0
+	}
+	return nano / (1e9 / userHertz)
+}
+
+// cutLast cuts text at its last colon.
+func cutLast(text []byte) (before, after []byte, ok bool) {
+	i := bytes.LastIndexByte(text, ':')
+	if i < 0 {
+		return text, nil, false
+	}
+	return text[:i], text[i+1:], true
 }
 
 func command(b *intake.Batch, words [2][]byte) string {

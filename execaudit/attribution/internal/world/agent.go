@@ -105,6 +105,9 @@ func (n *node) emit(t *task, kind attribution.Kind, first bool) {
 			e.Namespace, e.Pod, e.Container = namespace, c.pod.name, c.name
 		}
 	}
+	if kind == attribution.KindExec && (n.Agent == AgentImages || n.Agent == AgentImagesMark) {
+		e.ImageTicks = n.kernel.ticks()
+	}
 	n.emitMark(e, t)
 	w.send(Piece{Event: e}, w.soon())
 }
