@@ -96,8 +96,8 @@ type Event struct {
 	RequestUID string
 	// FirstImage says that this exec is the first since the process was cloned.
 	FirstImage bool
-	// ImageTicks is when an exec was, in the clock ticks of Process.StartTicks; 0
-	// when unknown. With it, an agent's first image of a PID is told from that of
+	// ImageTicks is when a first image began, in the clock ticks of
+	// Process.StartTicks; 0 when unknown. With it, a session's is told from that of
 	// a process that had the PID before.
 	ImageTicks uint64
 	// ParentOutside says that the agent saw Parent outside of the container. So is

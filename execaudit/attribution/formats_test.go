@@ -2,6 +2,7 @@ package attribution_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -86,6 +87,19 @@ func TestFormats(t *testing.T) {
 		}
 		if e[1].Kind != attribution.KindExit || e[2].Kind != attribution.KindActivity || e[1].Process.ExecID != first.Process.ExecID {
 			t.Errorf("exit, activity = %+v, %+v", e[1], e[2])
+		}
+	})
+	t.Run("ATT-14 Tetragon's exec ID tells when an image began", func(t *testing.T) {
+		for id, want := range map[string]uint64{"kind:1234567890123:4711": 123456, "a:node:50000000:7": 5, "kind::7": 0, "kind:-5:7": 0, "7": 0, "": 0} {
+			var b attribution.Batch
+			text := base64.StdEncoding.EncodeToString([]byte(id))
+			if id == "" {
+				text = "no base64!"
+			}
+			line := changed(t, "tetragon", "a2luZDo0MjA6MTIz", text)
+			if err := decoders["tetragon"](line, &b); err != nil || b.Events[0].ImageTicks != want {
+				t.Errorf("%q: %v, %d, want %d", id, err, b.Events[0].ImageTicks, want)
+			}
 		}
 	})
 	t.Run("ATT-3 Falco's word for nothing is nothing, and start times identify", func(t *testing.T) {

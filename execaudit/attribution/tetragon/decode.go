@@ -68,6 +68,9 @@ func keep(b *intake.Batch, e *attribution.Event) error {
 	}
 	e.Agent = "tetragon"
 	e.FirstImage = e.FirstImage && e.Kind == attribution.KindExec
+	if e.FirstImage {
+		e.ImageTicks = imageTicks(e.Process.ExecID)
+	}
 	return b.AddEvent(e)
 }
 
@@ -101,7 +104,6 @@ func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 		switch string(key) {
 		case "exec_id":
 			e.Process.ExecID = b.Text(c.Raw())
-			e.ImageTicks = imageTicks(e.Process.ExecID)
 		case "parent_exec_id":
 			e.Parent.ExecID = b.Text(c.Raw())
 		case "pid":
