@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"time"
@@ -69,8 +70,13 @@ func (g *generator) choose(i, begun int) process {
 	return process{i, -1, g.random.IntN(5000), 1 << 40}
 }
 
+// execID is as Tetragon makes one: of the node, of when the image began in nanoseconds since boot, and of the PID.
 func execID(node string, n int) string {
-	return fmt.Sprintf("bm9kZS0wMC5jbHVzdGVyLmV4YW1wbGU6%s:%016d", node[5:7], n)
+	since := n // of what has run since the boot
+	if n < 1<<40 {
+		since = (firstTick + n) * int(10*time.Millisecond)
+	}
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d:%d", node, since, n%(1<<22)))
 }
 
 func (g *generator) event(w io.Writer, p process, at time.Time, kind string) {

@@ -43,7 +43,10 @@ func (p process) journaled() journal.Session {
 	}
 }
 
+// firstTick is when the first process started, in ticks of 10 ms since boot.
+const firstTick = 1000
+
 // started has a start in ticks of 10 ms, and no mark: Tetragon reports none.
 func (p process) started() journal.Process {
-	return journal.Process{PID: p.pid(), StartTicks: 1000 + uint64(p.number), BootID: "0c5c2d5e-6c1f-4d64-9d3a-5b8d0a3f8a01"}
+	return journal.Process{PID: p.pid(), StartTicks: firstTick + uint64(p.number), BootID: "0c5c2d5e-6c1f-4d64-9d3a-5b8d0a3f8a01"}
 }
