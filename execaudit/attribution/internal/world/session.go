@@ -23,6 +23,7 @@ type session struct {
 	phase     phase
 	due       time.Duration // of the next phase
 	journaled bool          // the intent was written, and no end yet
+	refused   bool          // by the runtime, before it wrote the intent: the request was not upgraded
 }
 
 // phase is what the runtime does next.
@@ -78,7 +79,7 @@ func (s *session) step() {
 		s.start()
 	case phaseComplete:
 		if s.asked != nil {
-			s.asked.reach(w, attribution.StageResponseComplete, 101, s.bridgeID())
+			s.asked.reach(w, attribution.StageResponseComplete, s.code(), s.bridgeID())
 		}
 		s.phase = phaseOver
 	}
@@ -88,11 +89,11 @@ func (s *session) step() {
 func (s *session) intend() {
 	n := s.node
 	if n.down || s.restarted() {
-		s.fail()
+		s.refuse()
 		return
 	}
 	if s.runc = n.kernel.fork(s.container.pod.shim, clone{runc: s}); s.runc == nil {
-		s.fail()
+		s.refuse()
 		return
 	}
 	if s.marked {
@@ -231,6 +232,21 @@ func (s *session) ended(p attribution.Process, lost bool) {
 	s.write(attribution.PhaseEnd, p, lost)
 	s.journaled = false
 	s.phase, s.due = phaseComplete, s.node.world.now+s.node.world.delay()
+}
+
+// refuse is a session of which a kubelet that asks the runtime first gets an error: the API server upgrades nothing. Were it
+// upgraded, then whoever reused its ID past the API server could not be told from it.
+func (s *session) refuse() {
+	s.refused = true
+	s.fail()
+}
+
+// code is the request's at its end.
+func (s *session) code() int {
+	if s.refused {
+		return 500
+	}
+	return 101
 }
 
 // fail ends a session that never was.
