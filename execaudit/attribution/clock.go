@@ -29,7 +29,7 @@ const (
 
 	skewBefore = 10 * time.Minute // how long before a session others are looked at
 	skewAfter  = 2 * time.Minute  // and how long after; less than the default Linger
-	maxSamples = 256              // of a node
+	maxSamples = 256              // around any one
 	skewPause  = 10 * time.Second // before doubted answers are judged again
 )
 
@@ -52,18 +52,20 @@ func (s sample) compare(o sample) int {
 	return cmp.Or(s.at.Compare(o.at), s.key.compare(o.key))
 }
 
-// note keeps a sample, and returns how many more there are now. Of too many, one goes where they are closest in time.
+// note keeps a sample, and returns how many more there are now. Of too many around it, one goes where they are closest in
+// time.
 func (c *clock) note(s sample) int {
 	i, known := slices.BinarySearchFunc(c.samples, s, sample.compare)
 	if known {
 		return 0
 	}
 	c.samples = slices.Insert(c.samples, i, s)
-	if len(c.samples) <= maxSamples {
+	from, to := c.span(s.at)
+	if to-from <= maxSamples {
 		return 1
 	}
-	closest := 1
-	for i := 2; i < len(c.samples)-1; i++ {
+	closest := from + 1
+	for i := from + 2; i < to-1; i++ {
 		if c.gap(i) < c.gap(closest) {
 			closest = i
 		}
@@ -101,9 +103,15 @@ func (c *clock) last() (at time.Time) {
 
 // around returns the samples of the time around at.
 func (c *clock) around(at time.Time) []sample {
-	from, _ := slices.BinarySearchFunc(c.samples, sample{at: at.Add(-skewBefore)}, sample.compare)
-	to, _ := slices.BinarySearchFunc(c.samples, sample{at: at.Add(skewAfter)}, sample.compare)
+	from, to := c.span(at)
 	return c.samples[from:to]
+}
+
+// span returns where the samples around at begin, and where they end.
+func (c *clock) span(at time.Time) (from, to int) {
+	from, _ = slices.BinarySearchFunc(c.samples, sample{at: at.Add(-skewBefore)}, sample.compare)
+	to, _ = slices.BinarySearchFunc(c.samples, sample{at: at.Add(skewAfter)}, sample.compare)
+	return from, to
 }
 
 // usual reports whether at the time at, sessions other than the one of key were as far ahead, within the tolerance.
@@ -161,7 +169,9 @@ func (m *Machine) sample(t time.Time) {
 		if ahead, ok := r.ahead(); ok {
 			more += c.note(sample{r.at, ahead, r.key})
 		}
-		more -= c.forget(r.at.Add(-skewBefore - m.options.Linger))
+		if t.Before(endOfTime) { // else all answers are still to be given
+			more -= c.forget(r.at.Add(-skewBefore - m.options.Linger))
+		}
 		m.grow(more * sampleBytes)
 		if r.at.Sub(c.asked) >= skewPause {
 			c.asked = r.at

@@ -149,7 +149,7 @@ func (m *Machine) AddEvent(e *Event) {
 	if m.pending.answered(e.Time) {
 		m.stats.Late++
 		if p != nil {
-			m.touchLoose(p)
+			m.touch(p.node.loosened(p.container))
 			m.touch(&p.node.loose)
 		}
 		m.current = Answer{Event: *e}

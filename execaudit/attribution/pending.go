@@ -125,8 +125,9 @@ func (p *pending) recycle(b *bucket) {
 }
 
 func (e *Event) bytes() int {
-	return eventBytes + len(e.Process.ExecID) + len(e.Parent.ExecID) + len(e.Grandparent.ExecID) + len(e.AuditID) + len(e.ExecSession) + len(e.Command) +
-		len(e.Namespace) + len(e.Pod) + len(e.ContainerID)
+	return eventBytes + len(e.Process.ExecID) + len(e.Parent.ExecID) + len(e.Grandparent.ExecID) +
+		len(e.AuditID) + len(e.ExecSession) + len(e.RequestUID) + len(e.Command) +
+		len(e.Namespace) + len(e.Pod) + len(e.Container) + len(e.ContainerID)
 }
 
 type secondsHeap []int64

@@ -69,11 +69,11 @@ func (m *Machine) learn(e *Event) *process {
 	if key == (processKey{}) {
 		return nil
 	}
-	if n.processes[key] == nil && !e.birth() {
+	if n.processes[key] == nil && !(e.birth() && e.Process.Certain()) { // what is not certain may be an older one's number
 		m.touch(&n.loose)
 	}
+	known := n.processes[key].facts()
 	p := m.process(n, key, e)
-	known := p.facts()
 	p.container = smaller(p.container, c)
 	p.descend(e)
 	p.wear(k, e.Time)
@@ -82,31 +82,41 @@ func (m *Machine) learn(e *Event) *process {
 	}
 	p.addClaim(claim)
 	if p.climbed && p.facts() != known {
-		m.touchLoose(p)
+		m.touch(n.loosened(known.container))
+		m.touch(n.loosened(p.container))
 	}
 	return p
 }
 
-// facts are what the way up through a process depends on.
+// facts are what the way up through a process depends on; zero for one of which nothing is known.
 type facts struct {
-	parent, grandparent   processKey
-	container             *container
-	claim                 *ticket
-	mark                  *mark
-	mixed, first, outside bool
+	parent, grandparent processKey
+	container           *container
+	claim               *ticket
+	mark                *mark
+	at                  time.Time
+	imageTicks          uint64
+	certain, mixed      bool
+	first, outside      bool
 }
 
 func (p *process) facts() facts {
-	return facts{p.parent, p.grandparent, p.container, p.claim, p.mark, p.mixed, p.first, p.outside}
+	if p == nil {
+		return facts{}
+	}
+	return facts{
+		parent: p.parent, grandparent: p.grandparent, container: p.container, claim: p.claim, mark: p.mark, at: p.at,
+		imageTicks: p.imageTicks, certain: p.certain, mixed: p.mixed, first: p.first, outside: p.outside,
+	}
 }
 
-// touchLoose has the answers judged again that may have to do with what is news of a process.
-func (m *Machine) touchLoose(p *process) {
-	if p.container != nil {
-		m.touch(&p.container.loose)
-		return
+// loosened returns what the answers rest on that may have to do with what is news of a process in the container, nil for
+// none.
+func (n *node) loosened(c *container) *watchers {
+	if c != nil {
+		return &c.loose
 	}
-	m.touch(&p.node.loose)
+	return &n.loose
 }
 
 // addClaim notes what the process claims, nil for nothing; of several IDs, the first by text.

@@ -234,6 +234,53 @@ func TestKeys(t *testing.T) {
 	})
 }
 
+// hashed is a process by a hash of 32 bits, in a container.
+func hashed(hash, parent string, n int, container string) attribution.Event {
+	e := child(attribution.Event{}, 10, n)
+	e.Process = attribution.Process{ExecID: hash, ExecIDBits: 32, PID: 10}
+	e.Parent = attribution.Process{ExecID: parent, ExecIDBits: 32, PID: 11}
+	e.ContainerID, e.Namespace, e.Pod, e.Container = container, "", "", ""
+	return e
+}
+
+func TestHashes(t *testing.T) {
+	const other = "0000" + webID // sorts first
+	for name, pieces := range map[string][]attribution.Event{
+		"a process that comes to be with the number of an older one's unseen parent": func() []attribution.Event {
+			later := hashed("b", "c", 90_000, "")
+			later.AuditID = "id-a"
+			return []attribution.Event{hashed("a", "b", 100, ""), later}
+		}(),
+		"one of another container, with the number of a process on the way up": {
+			hashed("b", "c", 100, webID), hashed("a", "b", 200, webID), hashed("b", "d", 90_000, other),
+		},
+	} {
+		t.Run("ATT-16 "+name+" has the answers revised as if it had been known", func(t *testing.T) {
+			late := newStream(attribution.Options{All: true, Linger: time.Hour})
+			complete := newStream(attribution.Options{All: true, Window: attribution.Forever})
+			for _, e := range pieces {
+				late.Advance(e.Time)
+				late.add(e)
+				complete.add(e)
+			}
+			late.Flush()
+			complete.Flush()
+			last := func(answers []attribution.Answer) (last attribution.Answer) {
+				for _, a := range answers {
+					if a.Event.Process.ExecID == "a" {
+						last = a
+					}
+				}
+				return last
+			}
+			revised, want := last(late.given), last(complete.given)
+			if revised.Revision != 2 || revised.Verdict != want.Verdict || revised.Reason != want.Reason {
+				t.Errorf("revision %d: %s (%s), want %s (%s)", revised.Revision, revised.Verdict, revised.Reason, want.Verdict, want.Reason)
+			}
+		})
+	}
+}
+
 func TestSkews(t *testing.T) {
 	// sessions returns n sessions, a second apart, on a node whose clock is ahead by d.
 	sessions := func(n int, d time.Duration) (evidence []any) {
@@ -279,6 +326,16 @@ func TestSkews(t *testing.T) {
 		for _, a := range last {
 			if a.Verdict != attribution.VerdictCorroborated {
 				t.Errorf("%s: %s (%s)", a.AuditID, a.Verdict, a.Reason)
+			}
+		}
+	})
+	t.Run("ATT-14 of hours that are answered at the end, none is judged by a later hour's clocks alone", func(t *testing.T) {
+		l := newStream(attribution.Options{Last: true, Window: attribution.Forever})
+		l.add(sessions(7200, time.Minute)...)
+		l.Flush()
+		for _, a := range l.given {
+			if a.Verdict != attribution.VerdictCorroborated {
+				t.Fatalf("%s of %s: %s (%s)", a.AuditID, a.Event.Time, a.Verdict, a.Reason)
 			}
 		}
 	})
