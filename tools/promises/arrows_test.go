@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"execaudit/journal":     {},
 	"execaudit/attribution": {"execaudit/journal", "redact", "internal/terminal"},
 	"execaudit/bridge":      {"execaudit/journal", "envprecedence", "redact"},
+	"execaudit/agent":       {"execaudit/journal", "execaudit/attribution", "redact", "internal/terminal"},
 	"supgroups":             {},
 	"kubeletauthz":          {"internal/flight", "redact"},
 	"kubeletauthz/apiserver": {
@@ -32,6 +33,7 @@ var arrows = map[string][]string{
 	"criconformance":                      {"execaudit", "supgroups", "envprecedence", "redact", "internal/terminal"},
 	"execaudit/bridge/cmd/lanyard-oci":    {"envprecedence"},
 	"execaudit/bridge/cmd/lanyard-bridge": {"execaudit/journal"},
+	"execaudit/agent/cmd/execaudit-agent": {"execaudit/journal", "execaudit/attribution", "execaudit/bridge"},
 	"execaudit/cmd/execaudit":             {},
 	"supgroups/cmd/supgroups":             {},
 	"kubeletauthz/cmd/kubeletauthz":       {},
