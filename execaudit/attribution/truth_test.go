@@ -35,7 +35,8 @@ type tally struct {
 	node     world.Node
 	settings world.Settings
 	verdicts [5]int
-	// expected are about events of a session with one request, and named those that name it: of programs that do nothing odd, and of the adversary's.
+	// expected are about events of a session with one request, and named those that name it: of programs that do nothing
+	// odd, and of the adversary's.
 	expected, named [2]int
 }
 
@@ -75,7 +76,8 @@ func (c *tally) String() string {
 	return s
 }
 
-// through lets a cluster's evidence pass through two machines, of which one revises its answers and one gives the last, and holds every name against the truth.
+// through lets a cluster's evidence pass through two machines, of which one revises its answers and one gives the last,
+// and holds every name against the truth.
 func through(t *testing.T, s world.Settings) ([]*tally, map[string]int) {
 	t.Helper()
 	nodes := map[string]*tally{}

@@ -2,8 +2,8 @@
 //
 // A rule has to name the fields that are read here: proc.pid with proc.pid.ts and proc.ppid with proc.ppid.ts for
 // process trees, container.id, k8s.ns.name and k8s.pod.name for the place, and proc.env[KUBERNETES_EXEC_AUDIT_ID], or
-// proc.aenv[...] for an ancestor's, for the ID, likewise with LANYARD_EXEC_SESSION for a bridge's, and user.loginuid. proc.env as a whole is not read: it is joined by spaces, which values
-// may contain too.
+// proc.aenv[...] for an ancestor's, for the ID, likewise with LANYARD_EXEC_SESSION for a bridge's, and user.loginuid.
+// proc.env as a whole is not read: it is joined by spaces, which values may contain too.
 package falco
 
 import (

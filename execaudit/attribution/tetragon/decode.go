@@ -19,8 +19,9 @@ import (
 // Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other
 // process_ event.
 //
-// A process is identified by its exec_id, which is new with every image and no hash. It counts as a session's first process when it
-// was cloned for its image (flag "clone") and its parent has no container. Its auid is the login UID.
+// A process is identified by its exec_id, which is new with every image and no hash. The first image of a process that was
+// cloned for it (flag "clone"), by a parent without a container, is compared with the journal's first processes. Its auid is
+// the login UID.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	c := scan.New(line)

@@ -40,7 +40,8 @@ func (k *kernel) ticks() uint64 {
 	return uint64((k.world.now - k.booted) * hertz / time.Second)
 }
 
-// allocate returns the next free index of the table, cyclically. A real table has so many that none comes round within one tick.
+// allocate returns the next free index of the table, cyclically. A real table has so many that none comes round within one
+// tick.
 func (k *kernel) allocate() (int, bool) {
 	for range pids {
 		i := k.next
@@ -119,7 +120,8 @@ func (k *kernel) exit(t *task) {
 	k.node.sawExit(t)
 }
 
-// reaper returns who adopts t's children: the nearest ancestor in its PID namespace that is a subreaper, else the namespace's init.
+// reaper returns who adopts t's children: the nearest ancestor in its PID namespace that is a subreaper, else the
+// namespace's init.
 func (k *kernel) reaper(t *task) *task {
 	for p := t.parent; p != nil && p.namespace == t.namespace; p = p.parent {
 		if p.subreaper && !p.zombie {
