@@ -5,8 +5,10 @@ import "cmp"
 // judgeClaim decides for a process without a way up to a session: at best a hint.
 func (m *Machine) judgeClaim(a *Answer, t tree, own *ticket) {
 	m.rest(m.loose(&a.Event))
-	if t.top != nil {
-		m.rest(&t.top.loose)
+	for _, c := range [...]*container{t.own, t.top} {
+		if c != nil {
+			m.rest(&c.loose)
+		}
 	}
 	if t.open || t.stray {
 		m.rest(&m.node(a.Event.Node).loose)

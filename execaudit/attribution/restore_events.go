@@ -80,7 +80,8 @@ func (s *restoring) answers() {
 	s.list(func() {
 		g := &given{answer: s.answer()}
 		g.process = s.reference(g.answer.Event.Node)
-		g.tree.root, g.tree.claim, g.tree.top = nth(s, s.roots), nth(s, s.tickets), nth(s, s.containers)
+		g.tree.root, g.tree.claim = nth(s, s.roots), nth(s, s.tickets)
+		g.tree.own, g.tree.top = nth(s, s.containers), nth(s, s.containers)
 		s.flags(&g.tree.mixed, &g.tree.weak, &g.tree.byMark, &g.tree.torn, &g.tree.stray, &g.tree.edge, &g.tree.open)
 		if r := g.tree.root; g.tree.byMark && (r == nil || r.mark == nil) {
 			s.Fail()

@@ -100,6 +100,7 @@ func (s *saving) answers() {
 		s.reference(g.process)
 		s.Uint(s.roots.of(g.tree.root))
 		s.Uint(s.tickets.of(g.tree.claim))
+		s.Uint(s.containers.of(g.tree.own))
 		s.Uint(s.containers.of(g.tree.top))
 		s.flags(g.tree.mixed, g.tree.weak, g.tree.byMark, g.tree.torn, g.tree.stray, g.tree.edge, g.tree.open)
 		s.Uint(uint64(g.told))

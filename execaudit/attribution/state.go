@@ -149,6 +149,7 @@ func (s *saving) held() {
 	for g := range s.m.given.all() {
 		s.roots.of(g.tree.root)
 		s.tickets.of(g.tree.claim)
+		s.containers.of(g.tree.own)
 		s.containers.of(g.tree.top)
 		s.sessions.of(g.answer.Session)
 		for _, claim := range g.answer.Claims {

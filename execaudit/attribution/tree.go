@@ -18,8 +18,8 @@ type tree struct {
 	stray bool
 	// edge says that the way up ends where it leads out of the container.
 	edge bool
-	// top is the last container on the way up.
-	top *container
+	// own is the process's container, and top the last one on the way up.
+	own, top *container
 	// open says that the way up ends at a parent of which nothing is known, or steps over it.
 	open bool
 }
@@ -54,8 +54,7 @@ func (m *Machine) holder(e *Event) *root {
 // climb follows parents up to a session's first process. A link out of a container is no evidence of anything: a session
 // that restarts a daemon is above every container that the daemon starts, and above every session in its own.
 func (m *Machine) climb(p *process) tree {
-	var t tree
-	start := p
+	t, start := tree{own: p.container}, p
 	for depth := 0; p != nil && depth < maxDepth; depth++ {
 		p.climbed = true
 		if p.known(&t) {
