@@ -20,22 +20,12 @@ func TestTruth(t *testing.T) {
 		{Container: container},
 		{LoginUID: 1000},
 	}
-	var sessions []*theatre.Session
-	for _, plan := range plans {
-		plan.Rounds = rounds
-		session, err := stage.Start(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := session.Go(); err != nil {
-			t.Error(err)
-		}
-		sessions = append(sessions, session)
+	for i := range plans {
+		plans[i].Rounds = rounds
 	}
-	for _, session := range sessions {
-		if err := session.Wait(); err != nil {
-			t.Error(err)
-		}
+	sessions, err := stage.Play(plans, len(plans), theatre.Cues{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	records, err := stage.Records()
 	if err != nil {
