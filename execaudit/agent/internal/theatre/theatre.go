@@ -120,6 +120,8 @@ type Plan struct {
 	Rounds int
 	// Early has the runtime's own process join the container before it runs its program, as with CLONE_INTO_CGROUP.
 	Early bool
+	// Leave, other than 0, has two processes of the session take another mark at its end.
+	Leave uint32
 	// Container is where it plays; nil is the host.
 	Container *Container
 	// Env is added to its environment.
@@ -158,6 +160,9 @@ func (s *Stage) Start(p Plan) (*Session, error) {
 	if p.Container != nil {
 		session.cmd.Env = append(session.cmd.Env,
 			"THEATRE_CGROUPS="+strings.Join(p.Container.Directories, ":"), "THEATRE_UNIFIED="+p.Container.unified)
+	}
+	if p.Leave != 0 {
+		session.cmd.Env = append(session.cmd.Env, "THEATRE_LEAVE="+strconv.FormatUint(uint64(p.Leave), 10))
 	}
 	if p.Early {
 		session.cmd.Env = append(session.cmd.Env, "THEATRE_EARLY=1")

@@ -74,6 +74,32 @@ func lives(t *testing.T, records []theatre.Record, s *theatre.Session) int {
 	return len(born)
 }
 
+func TestLeave(t *testing.T) {
+	stage := theatre.Open(t, 100)
+	sessions, err := stage.Play([]theatre.Plan{{LoginUID: 1000, Leave: 1001}}, 1, theatre.Cues{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := stage.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[uint32][]agent.Kind{}
+	for _, r := range records {
+		if r.SessionID != sessions[0].SessionID {
+			left[r.SessionID] = append(left[r.SessionID], r.Kind)
+		}
+	}
+	if len(left) != 2 {
+		t.Fatalf("two processes left to %v", left)
+	}
+	for id, kinds := range left {
+		if n := len(kinds); n != 2 && n != 4 || kinds[n-1] != agent.KindExit {
+			t.Errorf("session %d has %v", id, kinds)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	fork := func(pid int) theatre.Fact { return theatre.Fact{Task: theatre.Task{PID: pid}} }
 	missing, invented := theatre.Compare([]theatre.Fact{fork(1), fork(2), fork(2), fork(3)},
