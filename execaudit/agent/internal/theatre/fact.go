@@ -95,13 +95,13 @@ func parse(b []byte) (r Record, err error) {
 	r.Task = Task{PID: int(get.Uint32(b[8:])), Start: get.Uint64(b)}
 	r.SessionID = get.Uint32(b[12:])
 	parent := Task{PID: int(get.Uint32(b[24:])), Start: get.Uint64(b[16:])}
-	r.Runtime, r.Act = get.Uint32(b[44:]) == 0, byte(get.Uint32(b[56:]))
-	if get.Uint32(b[60:]) != 1 {
+	r.Runtime, r.Act = get.Uint32(b[44:]) == 0, byte(get.Uint32(b[52:]))
+	if get.Uint32(b[56:]) != 1 {
 		return r, fmt.Errorf("not written to its end")
 	}
 	switch kind := get.Uint32(b[40:]); kind {
 	case kindBorn:
-		r.Kind, r.Parent, r.InnerPID = agent.KindFork, parent, int(get.Uint32(b[52:]))
+		r.Kind, r.Parent, r.InnerPID = agent.KindFork, parent, int(get.Uint32(b[48:]))
 	case kindExec:
 		r.Kind, r.Nonce = agent.KindExec, get.Uint64(b[32:])
 	case kindExit:

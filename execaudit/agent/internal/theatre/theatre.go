@@ -236,6 +236,6 @@ func (s *Stage) exited(t Task, session uint32, status syscall.WaitStatus) {
 	put.PutUint32(r[12:], session)
 	put.PutUint32(r[40:], kindExit)
 	put.PutUint32(r[48:], uint32(status))
-	put.PutUint32(r[60:], 1)
+	put.PutUint32(r[56:], 1)
 	copy(s.data[headerBytes+int(s.claim())*recordBytes:], r[:])
 }

@@ -38,8 +38,8 @@ struct header {
 struct record {
 	struct task task, parent;
 	uint64_t nonce;
-	uint32_t kind, role, status, inner;
-	uint32_t act, done;
+	uint32_t kind, role, status; // a fork's status is the PID in its own namespace
+	uint32_t act, done, unused;
 };
 
 static struct header *header;
@@ -99,7 +99,7 @@ static void add(uint32_t kind, struct task t, struct task parent, uint64_t nonce
 		return;
 	struct record *r = &records[i];
 	r->kind = kind, r->task = t, r->parent = parent, r->nonce = nonce, r->status = status;
-	r->role = role, r->act = act, r->inner = syscall(SYS_getpid);
+	r->role = role, r->act = act;
 	__atomic_store_n(&r->done, 1, __ATOMIC_RELEASE);
 }
 
@@ -139,7 +139,7 @@ static void born(void)
 {
 	struct task parent = me;
 	me = look("self");
-	add(BORN, me, parent, 0, 0);
+	add(BORN, me, parent, 0, syscall(SYS_getpid));
 }
 
 // fork_with returns in both, as fork does. The child has written down that it is there.
@@ -196,7 +196,8 @@ static void run(char what, int count)
 static int vforked(void *unused)
 {
 	struct call c;
-	add(BORN, look("self"), me, 0, 0); // me is the parent's: memory is shared
+	struct task t = look("self");
+	add(BORN, t, me, 0, t.pid); // me is the parent's: memory is shared
 	execve(program, call(&c, 'l', 0), environ);
 	syscall(SYS_exit_group, 98);
 	return 0;
@@ -215,7 +216,7 @@ static void run_spawn(void)
 	pid_t pid;
 	if (posix_spawn(&pid, program, 0, 0, call(&c, 'l', 0), environ))
 		die("spawn");
-	add(BORN, look_at(pid), me, 0, 0);
+	add(BORN, look_at(pid), me, 0, pid);
 }
 
 static void thread(int (*f)(void *), void *argument)
@@ -348,7 +349,7 @@ static void signals(void)
 			pause();
 	if (pid < 0)
 		die("fork");
-	add(BORN, look_at(pid), me, 0, 0);
+	add(BORN, look_at(pid), me, 0, pid);
 	kill(pid, SIGKILL);
 }
 
@@ -556,6 +557,8 @@ static void init(int rounds)
 		if (write(ends[1], &me, sizeof me) != sizeof me)
 			die("write");
 		close(ends[0]), close(ends[1]);
+		if (unshare(CLONE_NEWNS)) // a container has its own
+			die("unshare");
 		become('R', rounds);
 	}
 	leave(0);
