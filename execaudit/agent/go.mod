@@ -9,3 +9,5 @@ require (
 	github.com/lanyard-dev/lanyard/redact v0.1.0
 	golang.org/x/sys v0.49.0
 )
+
+tool github.com/cilium/ebpf/cmd/bpf2go

@@ -52,9 +52,13 @@ type Observation struct {
 	Origin Origin
 	// At is when it happened, since the machine booted, suspension included.
 	At time.Duration
-	// CPU and Sequence number what the programs of one CPU told, from 1 in each boot; Sequence is 0 for other origins.
+	// CPU and Sequence number what the program of this Kind told on one CPU, from 1 when the programs were first loaded;
+	// Sequence is 0 for other origins.
 	CPU      int
 	Sequence uint64
+	// Again says that an earlier reader was given it already, and ended before it had told it, as far as the kernel knows: it
+	// may have been told.
+	Again bool
 
 	Task
 	// Parent made the process: who called clone, whatever CLONE_PARENT says. Zero when the fork was not seen.
