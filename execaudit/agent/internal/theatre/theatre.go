@@ -19,10 +19,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lanyard-dev/lanyard/execaudit/agent"
 )
 
 //go:embed player/player.c
@@ -111,6 +114,18 @@ func build(t testing.TB) string {
 
 // Program is the player's path. Every told exec of a session has it as its first argument.
 func (s *Stage) Program() string { return s.program }
+
+// Logins is how many login UIDs FreeLogins gives.
+const Logins = 512
+
+var given atomic.Uint32
+
+// FreeLogins returns the first of Logins login UIDs in the agent's range that no other test has, so that tests that run
+// side by side do not see each other's sessions.
+func FreeLogins() uint32 {
+	const ranges = (agent.MaxLoginUID - agent.MinLoginUID) / Logins
+	return agent.MinLoginUID + (uint32(os.Getpid())*16+given.Add(1)%16)%ranges*Logins
+}
 
 // Plan says what a session does.
 type Plan struct {
