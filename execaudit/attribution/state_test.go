@@ -148,3 +148,25 @@ func FuzzRestore(f *testing.F) {
 		m.Flush()
 	})
 }
+
+func TestForgottenTogether(t *testing.T) {
+	t.Run("ATT-17 of two sessions with one ID, the same one is remembered in a restored machine", func(t *testing.T) {
+		whole := newStream(attribution.Options{})
+		for i, end := range []time.Duration{10 * time.Second, 6 * time.Second} {
+			intent, start := journalOf(first("id-a", 10+i, 1000+4000*i))
+			over := start
+			over.Phase, over.Time = attribution.PhaseEnd, dawn.Add(end)
+			whole.add(intent, start, over)
+		}
+		restored, err := attribution.Restore(bytes.NewReader(saved(t, whole.Machine)), attribution.Options{}, ignore)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*attribution.Machine{whole.Machine, restored} {
+			m.Advance(dawn.Add(time.Hour))
+		}
+		if !bytes.Equal(saved(t, whole.Machine), saved(t, restored)) {
+			t.Error("another state")
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type ticket struct {
 	id       string
 	requests []*Session
 	roots    []*root
-	ended    []ended // of each node, at most one
+	ended    []ended // of each node at most one, by its name
 	crowded  bool    // there were more than maxRequests
 	last     time.Time
 	watchers
@@ -143,12 +144,19 @@ func (m *Machine) addRoot(t *ticket, r *root) {
 	}
 }
 
-// dropRoot forgets a session but for the first of its node.
+// dropRoot forgets a session but for one of its node: of several the first by its key, in whatever order they go.
 func (m *Machine) dropRoot(t *ticket, r *root) {
 	t.roots = without(t.roots, r)
-	if t.gone || slices.ContainsFunc(t.ended, func(e ended) bool { return e.node == r.node.name }) {
+	if t.gone {
 		return
 	}
-	t.ended = append(t.ended, ended{r.node.name, r.key})
-	m.grow(endedBytes + len(r.key.execID))
+	i, known := slices.BinarySearchFunc(t.ended, r.node.name, func(e ended, node string) int { return cmp.Compare(e.node, node) })
+	switch {
+	case !known:
+		t.ended = slices.Insert(t.ended, i, ended{r.node.name, r.key})
+		m.grow(endedBytes + len(r.key.execID))
+	case r.key.compare(t.ended[i].key) < 0:
+		m.grow(len(r.key.execID) - len(t.ended[i].key.execID))
+		t.ended[i].key = r.key
+	}
 }
