@@ -10,6 +10,7 @@ require (
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674
 	github.com/lanyard-dev/lanyard/credprovider v0.1.0
 	github.com/lanyard-dev/lanyard/criconformance v0.1.0
+	github.com/lanyard-dev/lanyard/execaudit/agent v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/attribution v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/bridge v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0

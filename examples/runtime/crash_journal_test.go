@@ -62,7 +62,7 @@ func TestCrashJournal(t *testing.T) {
 	d.start(t)
 	runtimetest.Eventually(t, "only the container's own process is left", func() bool { return len(processes(t, c)) == 1 })
 
-	t.Run(fmt.Sprintf("ATT-11 EXA-39 every process that ran is in the journal, which verifies, from intent to end, after %d kills", journalKills), func(t *testing.T) {
+	t.Run(fmt.Sprintf("ATT-11 EXA-39 AGT-1 every process that ran is in the journal, which verifies, from intent to end, with its mark, after %d kills", journalKills), func(t *testing.T) {
 		ran := readReports(t, filepath.Join(host, "reports"))
 		l := newJournalled(readJournal(t, filepath.Join(d.config.Root, "exec-journal.jsonl")))
 		for _, r := range ran {
@@ -189,6 +189,9 @@ func (l *journalled) check(t *testing.T, r report.Report) {
 	intent, start, end := records[0], records[1], records[2]
 	if !slices.Equal(intent.Argv, r.Args) || start.StartTicks != r.StartTicks || end.PID != start.PID {
 		t.Errorf("%s ran as %q at %d, and has the records %+v", id, r.Args, r.StartTicks, records)
+	}
+	if r.AuditSession != report.NoSession && (intent.SessionID != r.AuditSession || start.SessionID != r.AuditSession) {
+		t.Errorf("%s ran with the mark %d, and has the records %+v", id, r.AuditSession, records)
 	}
 	if end.ExitCode == nil {
 		l.cut++

@@ -4,7 +4,8 @@
 //
 //   - execaudit/streaming carries ExecRequest.envs to the stream, in the container ID,
 //   - envprecedence merges it with the container's environment,
-//   - execaudit/journal records who started which process,
+//   - execaudit/journal records who started which process, with the kernel's mark of each session, by which
+//     execaudit/agent knows its processes,
 //   - supgroups says as which user and in which groups a container starts.
 //
 // State lives in one directory. Each container has a monitor process (package shim), so that the runtime may be

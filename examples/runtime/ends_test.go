@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,10 +62,15 @@ func (s *slow) Close() error { return nil }
 
 func TestJournalMark(t *testing.T) {
 	t.Run("ATT-13 a mark that the runtime has itself is no session's", func(t *testing.T) {
+		if _, err := exec.LookPath("setpriv"); err != nil {
+			t.Skip(err)
+		}
 		config := newConfig(t)
-		// As a runtime that somebody started by hand: everything on the node would have the one login session.
+		// As a runtime that somebody started by hand, who may set no other login UID: everything on the node would have
+		// the one login session.
 		wrapper := filepath.Join(newDir(t), "monitor")
-		script := "#!/bin/sh\necho 4711 >/proc/self/loginuid\nexec " + config.Monitor + " \"$@\"\n"
+		script := "#!/bin/sh\necho 4711 >/proc/self/loginuid\n" +
+			"exec setpriv --bounding-set -audit_control --inh-caps -audit_control " + config.Monitor + " \"$@\"\n"
 		if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}

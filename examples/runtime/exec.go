@@ -56,7 +56,7 @@ type stdio struct {
 	resize   <-chan remotecommand.TerminalSize
 }
 
-// execInContainer runs an exec session to its end: journal, process, streams, journal.
+// execInContainer runs an exec session to its end: mark, journal, process, streams, journal.
 func (s *Server) execInContainer(ctx context.Context, packedID string, what call, client stdio) error {
 	containerID, environ, err := streaming.Unpack(packedID)
 	if err != nil {
@@ -71,12 +71,18 @@ func (s *Server) execInContainer(ctx context.Context, packedID string, what call
 	if err != nil {
 		return err
 	}
-	entry, err := s.intend(c, what)
+	session := s.journalSession(c, auditID(what.environ))
+	conn, mark, err := c.mark(loginUID(session.ExecID))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	entry, err := s.intend(c, session, what, mark)
 	if err != nil {
 		// Nothing runs that is not on record.
 		return err
 	}
-	code, err := s.runSession(ctx, c, spec, client, entry)
+	code, err := s.runSession(ctx, conn, c, spec, client, entry)
 	if err == nil && code != 0 {
 		err = &utilexec.CodeExitError{Err: errors.New("process failed"), Code: code}
 	}
@@ -85,22 +91,22 @@ func (s *Server) execInContainer(ctx context.Context, packedID string, what call
 
 // runSession starts the process and carries its streams until it has ended and its output is delivered. The journal has
 // the end before the output, for which a client may take its time, is through.
-func (s *Server) runSession(ctx context.Context, c *container, spec specs.Process, client stdio, entry *journalEntry) (code int, err error) {
+func (s *Server) runSession(ctx context.Context, conn *monitor.Conn, c *container, spec specs.Process, client stdio, entry *journalEntry) (code int, err error) {
 	streams, err := s.openStreams(spec.Terminal, client)
 	if err != nil {
 		entry.end(monitor.Exited{}, err)
 		return 0, err
 	}
 	defer streams.close()
-	exited, err := streams.runProcess(ctx, c, spec, client, entry)
+	exited, err := streams.runProcess(ctx, conn, c, spec, client, entry)
 	entry.end(exited, err)
 	streams.finish(ctx)
 	return exited.Code, err
 }
 
 // runProcess starts the process, begins to carry its streams, and waits for its end.
-func (st *execStreams) runProcess(ctx context.Context, c *container, spec specs.Process, client stdio, entry *journalEntry) (exited monitor.Exited, err error) {
-	p, err := c.start(spec, entry.name(), st.console, st.theirs)
+func (st *execStreams) runProcess(ctx context.Context, conn *monitor.Conn, c *container, spec specs.Process, client stdio, entry *journalEntry) (exited monitor.Exited, err error) {
+	p, err := c.start(conn, spec, entry.name(), st.console, st.theirs)
 	if err != nil {
 		return exited, err
 	}

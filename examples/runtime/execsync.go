@@ -9,13 +9,15 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+
+	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
 )
 
 // maxSyncOutput is what ExecSync returns of each stream at most; the rest is read and dropped.
 const maxSyncOutput = 4 << 20 // 4 MiB: two of them fit into a message
 
-// ExecSync runs a command to its end, as probes and hooks do. It never carries an environment, and it is not
-// journalled: no request of the API server stands behind it (KEP-6035, Hooks and Probes).
+// ExecSync runs a command to its end, as probes and hooks do. It never carries an environment, and it is neither
+// marked nor journalled: no request of the API server stands behind it (KEP-6035, Hooks and Probes).
 func (s *Server) ExecSync(ctx context.Context, req *runtimeapi.ExecSyncRequest) (*runtimeapi.ExecSyncResponse, error) {
 	c, err := s.running(req.GetContainerId())
 	if err != nil {
@@ -45,7 +47,12 @@ func (s *Server) execSync(ctx context.Context, c *container, cmd []string, to st
 	if err != nil {
 		return 0, err
 	}
-	return s.runSession(ctx, c, spec, to, nil)
+	conn, err := monitor.Dial(c.dir)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	return s.runSession(ctx, conn, c, spec, to, nil)
 }
 
 // bounded keeps the first maxSyncOutput bytes.

@@ -1,12 +1,15 @@
 package runtime
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/examples/runtime/monitor"
+	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
@@ -51,13 +54,26 @@ type journalEntry struct {
 	server  *Server
 	dir     string // the container's
 	session journal.Session
+	mark    monitor.Mark
 	process journal.Process
 }
 
-// intend records that a process is about to be started; it returns once that is on disk.
-func (s *Server) intend(c *container, what call) (*journalEntry, error) {
-	e := &journalEntry{server: s, dir: c.dir, session: s.journalSession(c, auditID(what.environ))}
-	return e, s.journal.Append(journal.Intent(e.session, what.cmd, what.tty, time.Now()))
+// intend records that a process is about to be started, with the mark that it will have; it returns once that is on
+// disk.
+func (s *Server) intend(c *container, session journal.Session, what call, mark monitor.Mark) (*journalEntry, error) {
+	e := &journalEntry{server: s, dir: c.dir, session: session, mark: mark}
+	r := journal.Intent(session, what.cmd, what.tty, time.Now())
+	if mark.SessionID != 0 {
+		r = journal.Marked(r, journal.Process{BootID: bootID(), SessionID: mark.SessionID, LoginUID: mark.LoginUID})
+	}
+	return e, s.journal.Append(r)
+}
+
+// loginUID returns the login UID that marks a session, of the range by which agents know them. It is no identity: two
+// sessions may have one, and the kernel tells them apart.
+func loginUID(execID string) uint32 {
+	sum := sha256.Sum256([]byte(execID))
+	return agent.MinLoginUID + binary.BigEndian.Uint32(sum[:])%(agent.MaxLoginUID-agent.MinLoginUID+1)
 }
 
 func (s *Server) journalSession(c *container, auditID string) journal.Session {
@@ -85,7 +101,7 @@ func (e *journalEntry) started(p monitor.Started) {
 	if e == nil {
 		return
 	}
-	e.process = journalProcess(p)
+	e.process = journalProcess(p, e.mark)
 	e.append(journal.Start(e.session, e.process, p.At))
 	e.server.inBackground(e.sync)
 	if err := monitor.ForgetSession(e.dir, e.name()); err != nil {
@@ -120,8 +136,13 @@ func (e *journalEntry) sync() {
 	}
 }
 
-func journalProcess(p monitor.Started) journal.Process {
-	return journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID(), SessionID: p.SessionID}
+// journalProcess returns the process of a session that was to have the mark.
+func journalProcess(p monitor.Started, mark monitor.Mark) journal.Process {
+	out := journal.Process{PID: p.Pid, StartTicks: p.StartTime, BootID: bootID(), SessionID: p.SessionID}
+	if p.SessionID == mark.SessionID {
+		out.LoginUID = mark.LoginUID
+	}
+	return out
 }
 
 // bootID tells this boot's clock ticks from another's; empty if the kernel does not say.
@@ -145,9 +166,12 @@ func (s *Server) endOpenSessions() error {
 
 func (s *Server) endOpenSession(last journal.Record) error {
 	dir, process := s.path("containers", last.ContainerID), last.Process
+	if last.Kind == journal.KindIntent {
+		process = journal.Process{}
+	}
 	kept, err := monitor.ReadSession(dir, last.ExecID)
 	if kept != nil && last.Kind == journal.KindIntent {
-		process = journalProcess(*kept)
+		process = journalProcess(*kept, monitor.Mark{SessionID: last.SessionID, LoginUID: last.LoginUID})
 		err = errors.Join(err, s.journal.Append(journal.Start(last.Session, process, kept.At)))
 	}
 	return errors.Join(err,

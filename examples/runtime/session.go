@@ -52,10 +52,27 @@ func (s *Server) execSpec(c *container, cmd, request []string, tty bool) (specs.
 	return p, nil
 }
 
+// mark has the container's monitor mark the process that will be started through the connection, and returns the mark:
+// a zero one where the kernel gives none, or the monitor is of a runtime that knew none.
+func (c *container) mark(loginUID uint32) (*monitor.Conn, monitor.Mark, error) {
+	conn, err := monitor.Dial(c.dir)
+	if err != nil {
+		return nil, monitor.Mark{}, err
+	}
+	reply, err := ask(conn, monitor.Request{Op: monitor.OpMark, LoginUID: loginUID})
+	if err == nil && reply.Mark != nil {
+		return conn, *reply.Mark, nil
+	}
+	if err = errors.Join(err, conn.Close()); err == nil {
+		conn, err = monitor.Dial(c.dir)
+	}
+	return conn, monitor.Mark{}, err
+}
+
 // start has the container's monitor start the process with these three standard streams, or with the terminal that
 // comes through console, and keep it under the session's name unless that is empty. The process lives until it ends,
-// wait's context ends, or this runtime does.
-func (c *container) start(p specs.Process, session string, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
+// wait's context ends, the connection does, or this runtime.
+func (c *container) start(conn *monitor.Conn, p specs.Process, session string, console *monitor.Console, streams [3]*os.File) (*execProcess, error) {
 	name := "exec-" + newID()
 	file, env := filepath.Join(c.dir, name+".json"), name+".env"
 	defer os.Remove(file)
@@ -70,10 +87,6 @@ func (c *container) start(p specs.Process, session string, console *monitor.Cons
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		return nil, err
 	}
-	conn, err := monitor.Dial(c.dir)
-	if err != nil {
-		return nil, err
-	}
 	req := monitor.Request{Op: monitor.OpExec, Process: file, RawEnv: c.raw(env), Session: session}
 	if console != nil {
 		req.Console = console.Path()
@@ -83,14 +96,13 @@ func (c *container) start(p specs.Process, session string, console *monitor.Cons
 		err = errors.New(reply.Error)
 	}
 	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, err
 	}
 	return &execProcess{conn, *reply.Started}, nil
 }
 
 // wait returns how the process ended. When ctx ends first, the process is killed and the error is ctx's cause.
 func (p *execProcess) wait(ctx context.Context) (exited monitor.Exited, err error) {
-	defer p.conn.Close()
 	// Its monitor kills it when the connection ends.
 	defer context.AfterFunc(ctx, func() { p.conn.Close() })()
 	var reply monitor.Reply

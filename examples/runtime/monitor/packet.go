@@ -16,6 +16,7 @@ const maxPacket = 16 << 10 // 16 KiB
 
 // The operations a monitor knows.
 const (
+	OpMark   = "mark"   // answers Mark; the next request is the OpExec whose process has it
 	OpExec   = "exec"   // three files: the standard streams; answers Started, then Exited
 	OpAttach = "attach" // up to three files: stdin to read, stdout and stderr to write; ends with the connection
 	OpResize = "resize" // the container's terminal
@@ -24,25 +25,35 @@ const (
 	OpSettle = "settle" // answers when every exec that was asked for before is over; for a runtime that begins anew
 )
 
-// Request is the first packet of a connection.
+// Request is the first packet of a connection, and after OpMark the second.
 type Request struct {
 	Op      string `json:"op"`
 	Process string `json:"process,omitempty"` // exec: file that holds the OCI process
 	RawEnv  string `json:"rawEnv,omitempty"`  // exec: as [Spec.RawEnv]
 	Session string `json:"session,omitempty"` // exec: under which [WriteSession] keeps the process; empty for not at all
 	Console string `json:"console,omitempty"` // exec: socket that receives the terminal; empty without one
-	Stdin   bool   `json:"stdin,omitempty"`   // attach: which of the files are given, in this order
-	Stdout  bool   `json:"stdout,omitempty"`
-	Stderr  bool   `json:"stderr,omitempty"`
-	Width   uint16 `json:"width,omitempty"`
-	Height  uint16 `json:"height,omitempty"`
+	// LoginUID is, for a mark, what the session is found by besides.
+	LoginUID uint32 `json:"loginUID,omitempty"`
+
+	Stdin  bool   `json:"stdin,omitempty"` // attach: which of the files are given, in this order
+	Stdout bool   `json:"stdout,omitempty"`
+	Stderr bool   `json:"stderr,omitempty"`
+	Width  uint16 `json:"width,omitempty"`
+	Height uint16 `json:"height,omitempty"`
 }
 
 // Reply is an answer packet; exactly one field is set, or none to say that it is done.
 type Reply struct {
 	Error   string   `json:"error,omitempty"`
+	Mark    *Mark    `json:"mark,omitempty"`
 	Started *Started `json:"started,omitempty"`
 	Exited  *Exited  `json:"exited,omitempty"`
+}
+
+// Mark is the kernel's of an exec session: every process of it has it. It is zero where the kernel gives none.
+type Mark struct {
+	SessionID uint32 `json:"sessionID,omitempty"` // /proc/PID/sessionid
+	LoginUID  uint32 `json:"loginUID,omitempty"`  // /proc/PID/loginuid
 }
 
 // Conn carries packets, each a JSON value with files.

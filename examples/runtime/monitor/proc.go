@@ -25,11 +25,21 @@ func StartTime(pid int) (uint64, error) {
 // SessionID returns the kernel's audit session ID of the process, which all its descendants share: /proc/PID/sessionid.
 // The kernel shows 4294967295 for a process whose login UID was never set. It is 0 where the kernel keeps none.
 func SessionID(pid int) (uint32, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/sessionid")
+	id, err := sessionIDIn("/proc/" + strconv.Itoa(pid))
 	if err != nil {
 		if _, alive := os.Stat("/proc/" + strconv.Itoa(pid)); alive == nil {
 			return 0, nil // a kernel without auditing
 		}
+	}
+	return id, err
+}
+
+// ThreadSessionID returns that of the thread that calls it.
+func ThreadSessionID() (uint32, error) { return sessionIDIn("/proc/thread-self") }
+
+func sessionIDIn(dir string) (uint32, error) {
+	b, err := os.ReadFile(dir + "/sessionid")
+	if err != nil {
 		return 0, err
 	}
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 32)

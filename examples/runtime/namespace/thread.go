@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OnThread runs f on a thread of its own, which ends with it and takes the namespaces with it that f entered. It is never
-// the main thread: that does not end before the process, and would keep them, and is what /proc/PID/ns shows.
+// OnThread runs f on a thread of its own, which ends with it and takes with it what f changed of it: the namespaces
+// that it entered, its login UID. It is never the main thread: that does not end before the process, and would keep
+// them, and is what /proc/PID shows.
 func OnThread(f func() error) error {
 	done := make(chan error)
 	go func() {

@@ -42,10 +42,12 @@ func (c *container) answer(s *session) {
 	if err != nil {
 		return
 	}
-	if req.Op != monitor.OpExec {
+	if req.Op != monitor.OpExec && req.Op != monitor.OpMark {
 		s.leave()
 	}
-	go s.watch()
+	if req.Op != monitor.OpMark { // after which the runtime has more to say
+		go s.watch()
+	}
 	if err := c.do(s, req, files); err != nil {
 		_ = s.Send(monitor.Reply{Error: err.Error()})
 		return
@@ -53,7 +55,7 @@ func (c *container) answer(s *session) {
 	_ = s.Send(monitor.Reply{})
 }
 
-// watch notices the end of the connection; a runtime sends nothing after its request.
+// watch notices the end of the connection; a runtime sends nothing after its last request.
 func (s *session) watch() {
 	defer close(s.gone)
 	for {
@@ -69,6 +71,8 @@ func (c *container) do(s *session, req monitor.Request, files []*os.File) error 
 	switch req.Op {
 	case monitor.OpExec:
 		return c.exec(s, req, files)
+	case monitor.OpMark:
+		return c.execMarked(s, req.LoginUID)
 	case monitor.OpAttach:
 		return c.attach(s, req, files)
 	case monitor.OpResize:
