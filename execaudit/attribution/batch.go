@@ -53,7 +53,8 @@ type Ignored struct {
 	OtherRequests int
 	// NoProcess are an agent's lines that name no process.
 	NoProcess int
-	// OtherKinds are lines of a journal that are not of a session: its marks and seals, refusals, and kinds to come.
+	// OtherKinds are lines of a journal that are not of a session: its marks and seals, refusals, and kinds to come. Of
+	// process events they are notices, and the events of a runtime's own processes.
 	OtherKinds int
 	// Other are lines of which the decoder does not say why.
 	Other int

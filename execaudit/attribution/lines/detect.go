@@ -59,6 +59,8 @@ func decoder(key []byte, c *scan.Cursor) attribution.Decoder {
 		case "fork", "exec", "exit":
 			return procevents.Decode
 		}
+	case "notice":
+		return procevents.Decode
 	default:
 		if bytes.HasPrefix(key, []byte("process_")) {
 			return tetragon.Decode

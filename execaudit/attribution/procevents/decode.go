@@ -23,6 +23,12 @@
 //   - sessionID, loginUID: /proc/PID/sessionid and /proc/PID/loginuid of the process, the kernel's audit session and
 //     what was set with it; 4294967295, the kernel's word for none, is the same as absence
 //   - argv: the command line
+//   - imageTicks: with firstImage, when the image began, in the unit of startTicks
+//   - role: "runtime" for a process of the runtime's own, which has a session's mark while it makes the session's first
+//     process. Such a line is ignored
+//
+// Other members are skipped; execaudit/agent, which writes this format, lists those that it adds. A line with the member
+// notice in place of event, of what is missing or cannot be seen, is ignored.
 //
 // parentOutside and firstImage are no evidence of a session: a process of the container can make one with clone(2) and
 // CLONE_PARENT. A writer sets them only when it saw it.
@@ -38,7 +44,8 @@ import (
 // Version is the version of the format that Decode reads. Fields may be added without a new one.
 const Version = 1
 
-// Decode appends the event of one line to out.Events.
+// Decode appends the event of one line to out.Events. A notice, and an event of the runtime's own processes, counts in
+// out.Ignored.OtherKinds.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	c := scan.New(line)
@@ -49,7 +56,14 @@ func Decode(line []byte, out *attribution.Batch) error {
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		e.member(&c, b, key)
 	}
-	if !c.OK() || e.version != Version || !e.kind || !e.Process.Identified() {
+	if !c.OK() || e.version != Version {
+		return attribution.ErrMalformed
+	}
+	if e.notice && !e.told || e.kind && e.runtime {
+		out.Ignored.OtherKinds++
+		return nil
+	}
+	if !e.kind || !e.Process.Identified() {
 		return attribution.ErrMalformed
 	}
 	return b.AddEvent(&e.Event)
@@ -59,6 +73,9 @@ type event struct {
 	attribution.Event
 	version int64
 	kind    bool
+	told    bool // has the member event
+	notice  bool
+	runtime bool
 }
 
 func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
@@ -66,7 +83,14 @@ func (e *event) member(c *scan.Cursor, b *intake.Batch, key []byte) {
 	case "version":
 		e.version = c.Int()
 	case "event":
+		e.told = true
 		e.setKind(c.Raw())
+	case "notice":
+		e.notice = len(c.Raw()) > 0
+	case "role":
+		e.runtime = string(c.Raw()) == "runtime"
+	case "imageTicks":
+		e.ImageTicks = uint64(max(c.Int(), 0))
 	case "time":
 		e.Time = c.Time()
 	case "node":
