@@ -59,6 +59,8 @@ type Observation struct {
 	// Again says that an earlier reader was given it already, and ended before it had told it, as far as the kernel knows: it
 	// may have been told.
 	Again bool
+	// Number is for who puts a reader and a Tracker together; it is not told.
+	Number uint64
 
 	Task
 	// Parent made the process: who called clone, whatever CLONE_PARENT says. Zero when the fork was not seen.

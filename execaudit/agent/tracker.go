@@ -1,55 +1,442 @@
 package agent
 
 import (
+	"bytes"
+	"container/list"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// Options tune a Tracker. The zero value works, for a node without a name.
-type Options struct {
-	// Node is the node's name, BootID the boot's: /proc/sys/kernel/random/boot_id.
-	Node, BootID string
-	// Boot is the wall clock's time of the machine's boot.
-	Boot time.Time
-	// Hold is how long an event of a mark without a record waits for it; 0 means DefaultHold.
-	Hold time.Duration
-	// Args says how arguments are told.
-	Args ArgsPolicy
-	// Container tells the container and pod of a cgroup; nil knows none.
-	Container func(cgroupID uint64, path string) Container
-	// MaxSessions and MaxProcesses bound the state; 0 means the defaults.
-	MaxSessions, MaxProcesses int
-}
-
-// DefaultHold is how long an event waits for its session's record.
-const DefaultHold = 2 * time.Second
-
-// Container is where a process runs. Zero is the host, or unknown.
-type Container struct {
-	ID, Namespace, Pod, Name string
-}
-
-// ArgsPolicy says how arguments are told, since they can hold secrets.
-type ArgsPolicy struct{}
-
 // Tracker puts observations and records together. It is for one goroutine.
-type Tracker struct{}
+type Tracker struct {
+	options Options
+	event   func(*Event)
+	notice  func(*Notice)
+	now     time.Time
 
-// New returns a Tracker that hands out each event and each notice, in order. What they are given is theirs until they return.
-func New(o Options, event func(*Event), notice func(*Notice)) *Tracker { panic("to come") }
+	marks map[uint32]*mark
+	// recorded are the marks that a record has, bare the others, each from the one that was made first.
+	recorded, bare *list.List
+	// queue are the marks whose observations wait, in order.
+	queue     []*mark
+	waiting   int // observations that wait
+	heldBytes int
+	early     int // observations that did not wait long enough, since the last Advance
 
-// Observe takes in one observation.
-func (t *Tracker) Observe(o *Observation) { panic("to come") }
+	processes map[int]*process
+	epoch     int // counts what was lost
+	sequences map[int]uint64
+	gaps      int64 // that sequence numbers showed
+	missing   int64 // that the kernel counted or sequence numbers showed, and that was told
+	swept     time.Time
+	given     Event
+	counts    Counts
+}
 
-// AddRecord takes in one record of the node's journal, or one that still waits for it.
-func (t *Tracker) AddRecord(r *journal.Record) { panic("to come") }
+// Counts are what a Tracker took in and gave since it was made, and what it keeps.
+type Counts struct {
+	// Events and Notices were given. Unjoined are the events among them of a mark in the range without a session, and Early
+	// those among the unjoined that had to leave before their time.
+	Events, Notices, Unjoined, Early int
+	// Runtime are the events of the runtime's own processes.
+	Runtime int
+	// Forged are marks in the range that no record has; Conflicts those that two have.
+	Forged, Conflicts int
+	// Lost is how many observations are known to be missing; LostUnknown how often an unknown number was.
+	Lost, LostUnknown int64
+	// OtherBoots and Unmarked are records of another boot, and those without a mark.
+	OtherBoots, Unmarked int
+	// EvictedSessions and EvictedProcesses were forgotten before their time to stay within bounds.
+	EvictedSessions, EvictedProcesses int
+	// Sessions, Marks, Processes and Held are kept now: marks that a record has and others, live processes, and observations
+	// that wait.
+	Sessions, Marks, Processes, Held int
+}
+
+// New returns a Tracker that hands out each event and each notice. Every observation becomes exactly one event; those
+// of one mark come in the order in which they were made. What the functions are given is theirs until they return.
+func New(o Options, event func(*Event), notice func(*Notice)) *Tracker {
+	return &Tracker{
+		options: o.withDefaults(), event: event, notice: notice, marks: map[uint32]*mark{}, recorded: list.New(), bare: list.New(),
+		processes: map[int]*process{}, sequences: map[int]uint64{},
+	}
+}
+
+// SetBoot changes Options.Boot, where the wall clock was set.
+func (t *Tracker) SetBoot(boot time.Time) { t.options.Boot = boot }
+
+// Counts returns the counts so far.
+func (t *Tracker) Counts() Counts {
+	c := t.counts
+	c.Sessions, c.Marks, c.Processes = t.recorded.Len(), t.bare.Len(), len(t.processes)
+	c.Held = t.waiting
+	return c
+}
+
+// Held returns how many observations wait for a record.
+func (t *Tracker) Held() int { return t.waiting }
+
+func (t *Tracker) at(o *Observation) time.Time { return t.options.Boot.Add(o.At).UTC() }
+
+// Observe takes in one observation. It keeps nothing of o.
+func (t *Tracker) Observe(o *Observation) {
+	t.order(o)
+	c := t.options.Container(o.CgroupID, o.Cgroup)
+	m := t.mark(o.SessionID, o.LoginUID)
+	if m != nil && m.named.PID == 0 {
+		m.named, m.namedIn = o.Task, c.ID
+	}
+	if m == nil || m.session != nil || m.released || m.conflict || !t.inRange(o.LoginUID) {
+		t.give(m, o, c)
+		return
+	}
+	t.hold(m, o, c)
+}
+
+func (t *Tracker) inRange(login uint32) bool {
+	return login-t.options.MinLoginUID <= t.options.MaxLoginUID-t.options.MinLoginUID
+}
+
+// order tells of observations of the CPU that are missing before o.
+func (t *Tracker) order(o *Observation) {
+	if o.Sequence == 0 {
+		return
+	}
+	last, known := t.sequences[o.CPU]
+	t.sequences[o.CPU] = max(last, o.Sequence)
+	if !known || o.Sequence <= last+1 {
+		return
+	}
+	t.gaps += int64(o.Sequence - last - 1)
+	t.LostTotal(t.gaps, t.at(o), "the kernel had no room for them")
+}
+
+// LostTotal tells how many observations the kernel has dropped, of all that it numbered, since the Tracker was made.
+// What numbers that are missing have shown is not told again.
+func (t *Tracker) LostTotal(total int64, now time.Time, reason string) {
+	if total <= t.missing {
+		return
+	}
+	n := total - t.missing
+	t.missing = total
+	t.Lost(n, time.Time{}, now, reason)
+}
 
 // Lost tells that observations are missing: n, or -1 for an unknown number.
-func (t *Tracker) Lost(n int64, since, now time.Time, reason string) { panic("to come") }
+func (t *Tracker) Lost(n int64, since, now time.Time, reason string) {
+	t.epoch++
+	if n < 0 {
+		t.counts.LostUnknown++
+	} else {
+		t.counts.Lost += n
+	}
+	t.tell(&Notice{Kind: NoticeLost, Time: now, Since: since, Count: n, Reason: reason})
+}
+
+// Tell gives a notice of the caller's, with the Tracker's Node and BootID.
+func (t *Tracker) Tell(n Notice) { t.tell(&n) }
+
+func (t *Tracker) tell(n *Notice) {
+	n.Node, n.BootID = t.options.Node, t.options.BootID
+	n.Time = n.Time.UTC()
+	t.counts.Notices++
+	t.notice(n)
+}
+
+// mark returns the mark of a session ID, made if need be; nil for none.
+func (t *Tracker) mark(id, login uint32) *mark {
+	if id == 0 || id == journal.SessionIDUnset {
+		return nil
+	}
+	m := t.marks[id]
+	if m == nil {
+		m = &mark{id: id, login: login, last: t.now}
+		t.marks[id] = m
+		m.place = t.bare.PushBack(m)
+		t.bound(t.bare)
+	}
+	if m.login == 0 {
+		m.login = login
+	}
+	return m
+}
+
+// bound forgets a mark where there are too many: of the recorded one that is over, if there is one near the oldest.
+func (t *Tracker) bound(l *list.List) {
+	if l.Len() <= t.options.MaxSessions {
+		return
+	}
+	victim := l.Front()
+	for e, looked := victim, 0; e != nil && looked < 64; e, looked = e.Next(), looked+1 {
+		if m := e.Value.(*mark); m.over() {
+			victim = e
+			break
+		}
+	}
+	t.counts.EvictedSessions++
+	t.forget(victim.Value.(*mark))
+}
+
+func (m *mark) over() bool { return m.live == 0 && len(m.held) == 0 && (m.ended || m.session == nil) }
+
+func (t *Tracker) forget(m *mark) {
+	t.release(m)
+	delete(t.marks, m.id)
+	if m.session != nil {
+		t.recorded.Remove(m.place)
+	} else {
+		t.bare.Remove(m.place)
+	}
+}
+
+// held is an observation that waits, and where its process was.
+type held struct {
+	Observation
+	in Container
+}
+
+// hold keeps an observation until its mark's record comes.
+func (t *Tracker) hold(m *mark, o *Observation, c Container) {
+	kept := held{*o, c}
+	kept.Args, kept.Env = redact.NewBytes(bytes.Clone(o.Args.Reveal())), redact.NewBytes(bytes.Clone(o.Env.Reveal()))
+	m.held = append(m.held, kept)
+	t.heldBytes += kept.size()
+	t.waiting++
+	if !m.waiting {
+		m.waiting, m.since = true, t.now
+		if at := t.at(o); at.After(m.since) {
+			m.since = at
+		}
+		t.queue = append(t.queue, m)
+	}
+	for i := 0; t.heldBytes > t.options.MaxHeldBytes && i < len(t.queue); i++ {
+		t.early += len(t.queue[i].held)
+		t.counts.Early += len(t.queue[i].held)
+		t.release(t.queue[i])
+	}
+}
+
+// observationBytes is about the size of an observation without its texts.
+const observationBytes = 256
+
+func (o *Observation) size() int {
+	return observationBytes + len(o.File) + len(o.Cgroup) + len(o.Args.Reveal()) + len(o.Env.Reveal())
+}
+
+// release gives what waits.
+func (t *Tracker) release(m *mark) {
+	all := m.held
+	m.held, m.released = nil, true
+	t.waiting -= len(all)
+	for i := range all {
+		t.heldBytes -= all[i].size()
+		t.give(m, &all[i].Observation, all[i].in)
+	}
+}
 
 // Advance tells that it is now: what waited for a record long enough is given.
-func (t *Tracker) Advance(now time.Time) { panic("to come") }
+func (t *Tracker) Advance(now time.Time) {
+	t.now = now
+	if t.early > 0 {
+		t.tell(&Notice{Kind: NoticeBlind, Time: now, Reason: fmt.Sprintf("%d events left before their session's record could come, since too many waited", t.early)})
+		t.early = 0
+	}
+	for len(t.queue) > 0 {
+		m := t.queue[0]
+		if m.waiting && m.session == nil && !m.conflict && now.Sub(m.since) < t.options.Hold && t.marks[m.id] == m {
+			break
+		}
+		t.queue[0] = nil
+		t.queue = t.queue[1:]
+		t.due(m, now)
+	}
+	if now.Sub(t.swept) >= Linger/4 {
+		t.swept = now
+		t.sweep(now)
+	}
+}
 
-var _ = attribution.Event{}
+// Flush gives everything that waits, since nothing more comes. Of a mark whose record may still come nothing is said.
+func (t *Tracker) Flush(now time.Time) {
+	t.Advance(now)
+	for _, m := range t.queue {
+		t.release(m)
+	}
+	t.queue = nil
+}
+
+// due ends the waiting of a mark.
+func (t *Tracker) due(m *mark, now time.Time) {
+	m.waiting = false
+	if m.session == nil && !m.conflict && !m.forged && t.marks[m.id] == m {
+		m.forged = true
+		t.counts.Forged++
+		t.tell(t.forgery(m, now))
+	}
+	t.release(m)
+}
+
+func (t *Tracker) forgery(m *mark, now time.Time) *Notice {
+	n := &Notice{
+		Kind: NoticeForged, Time: now, SessionID: m.id, LoginUID: m.login, Process: t.process(m.named), ContainerID: m.namedIn,
+		Reason: "no record of the node has this mark",
+	}
+	if t.counts.EvictedSessions > 0 {
+		n.Reason = "no record that is still known has this mark"
+	}
+	return n
+}
+
+// sweep forgets what is over.
+func (t *Tracker) sweep(now time.Time) {
+	for _, l := range []*list.List{t.recorded, t.bare} {
+		for e := l.Front(); e != nil; {
+			m := e.Value.(*mark)
+			e = e.Next()
+			if m.over() && !m.waiting && now.Sub(m.last) >= Linger {
+				t.forget(m)
+			}
+		}
+	}
+}
+
+// AddRecord takes in one record of the node's journal, or one that still waits for it; also one twice. Those of another
+// boot and those without a mark are counted only. It keeps nothing of r.
+func (t *Tracker) AddRecord(r *journal.Record) {
+	switch {
+	case r.Kind == journal.KindRefusal:
+		return
+	case r.SessionID == 0:
+		t.counts.Unmarked++
+		return
+	case r.BootID != t.options.BootID:
+		t.counts.OtherBoots++
+		return
+	case r.Kind == journal.KindIntent:
+		t.intend(r)
+		return
+	}
+	m := t.marks[r.SessionID]
+	if m == nil || m.session == nil || m.session.SessionKey() != r.SessionKey() {
+		return // a mark that only the process was found to have is no evidence
+	}
+	if r.PID > 0 {
+		m.recorded = Task{PID: r.PID, Start: time.Duration(r.StartTicks) * tick}
+	}
+	if r.Kind == journal.KindEnd {
+		m.ended, m.last = true, later(m.last, r.Time)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// intend notes whose mark it is.
+func (t *Tracker) intend(r *journal.Record) {
+	m := t.mark(r.SessionID, r.LoginUID)
+	if m.session != nil && m.session.SessionKey() != r.SessionKey() && !m.conflict {
+		m.conflict = true
+		t.counts.Conflicts++
+		t.tell(&Notice{
+			Kind: NoticeConflict, Time: r.Time, SessionID: m.id, LoginUID: m.login, ContainerID: strings.Clone(r.ContainerID),
+			Reason: "two sessions of the journal have this mark",
+		})
+	}
+	if m.session != nil {
+		return
+	}
+	m.session = clone(&r.Session)
+	m.last = later(m.last, r.Time)
+	t.bare.Remove(m.place)
+	m.place = t.recorded.PushBack(m)
+	if m.begun && m.begunIn != "" && len(r.ContainerID) >= containerIDBytes && !sameContainer(m.begunIn, r.ContainerID) {
+		m.begun = false
+	}
+	t.release(m)
+	m.released = false
+	t.bound(t.recorded)
+}
+
+// clone copies the texts, which a decoder has in one block with those of others.
+func clone(s *journal.Session) *journal.Session {
+	c := *s
+	for _, text := range []*string{
+		&c.Node, &c.ContainerID, &c.ExecID, &c.AuditID, &c.ExecSession, &c.SandboxID, &c.Namespace, &c.Pod, &c.PodUID, &c.Container,
+	} {
+		*text = strings.Clone(*text)
+	}
+	return &c
+}
+
+// give hands out the event of an observation.
+func (t *Tracker) give(m *mark, o *Observation, c Container) {
+	at := t.at(o)
+	e := &t.given
+	args := e.Args[:0]
+	*e = Event{Observation: *o, Args: args}
+	e.Observation.Args, e.Observation.Env = redact.Bytes{}, redact.Bytes{}
+	e.Event = attribution.Event{
+		Time: at, Kind: kinds[o.Kind&3], Agent: "procevents", Node: t.options.Node, ContainerID: c.ID, Namespace: c.Namespace,
+		Pod: c.Pod, Container: c.Name, Process: t.process(o.Task), SessionID: o.SessionID, LoginUID: o.LoginUID,
+	}
+	if m != nil {
+		t.join(m, e, c)
+	}
+	if o.Kind == KindExec {
+		t.program(e, o)
+	}
+	t.follow(m, e, c)
+	t.counts.Events++
+	switch {
+	case e.Role == RoleRuntime:
+		t.counts.Runtime++
+	case e.Session == nil && t.inRange(o.LoginUID):
+		t.counts.Unjoined++
+	}
+	if m != nil && o.Kind == KindExec && e.Role == RoleSession {
+		m.command = strings.Clone(e.Command)
+	}
+	t.event(e)
+}
+
+var kinds = [...]attribution.Kind{attribution.KindFork, attribution.KindExec, attribution.KindExit, attribution.KindActivity}
+
+// join puts the session beside the event.
+func (t *Tracker) join(m *mark, e *Event, c Container) {
+	m.last = later(m.last, e.Time)
+	m.begin(&e.Observation, c, t.options.MountNS, e.Time)
+	if m.session == nil || m.conflict {
+		return
+	}
+	e.Session, e.Role = m.session, m.role(e.Observation.Task)
+	if e.ContainerID == "" && !c.Known && e.Role == RoleSession && len(e.Session.ContainerID) >= containerIDBytes {
+		e.ContainerID = e.Session.ContainerID
+	}
+	if sameContainer(e.ContainerID, e.Session.ContainerID) {
+		e.Namespace, e.Pod, e.Container = e.Session.Namespace, e.Session.Pod, e.Session.Container
+	}
+}
+
+// program reads an exec's arguments and what its environment claims.
+func (t *Tracker) program(e *Event, o *Observation) {
+	e.AuditID, e.ExecSession = claims(o.Env.Reveal())
+	e.Args = t.options.Args.append(e.Args, o.Args.Reveal(), o.ArgsCut)
+	e.Command = command(e.Args)
+}
+
+// maxCommandBytes is how much of a command line procevents.Decode takes.
+const maxCommandBytes = 4 << 10
+
+func command(args []string) string {
+	line := strings.Join(args, " ")
+	return line[:min(len(line), maxCommandBytes)]
+}

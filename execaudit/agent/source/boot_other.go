@@ -1,0 +1,7 @@
+//go:build !linux
+
+package source
+
+import "time"
+
+func sinceBoot() time.Duration { return 0 }
