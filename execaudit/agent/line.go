@@ -33,7 +33,8 @@ func (r Role) String() string { return roleNames[r&1] }
 //   - agent: Name
 //   - role: "session", or "runtime" for a process of the runtime's own
 //   - origin: "kernel", "connector" or "walk"
-//   - cpu, sequence: the kernel's number of the observation
+//   - cpu, sequence: the kernel's number of the observation, which with the boot ID and the event no other has
+//   - again: another agent read it, and may have told it
 //   - forkSeen: the process was seen to come to be
 //   - innerPID, uid, gid, euid, egid, cgroupID, mountNS, pidNS: as Observation has them
 //   - file: the path given to execve
@@ -54,8 +55,9 @@ func (e *Event) AppendLine(b []byte) []byte {
 	b = append(b, `","origin":"`...)
 	b = append(append(b, o.Origin.String()...), '"')
 	if o.Sequence != 0 {
-		b = appendNumber(b, "cpu", uint64(max(o.CPU, 0)))
+		b = strconv.AppendInt(appendName(b, "cpu"), int64(o.CPU), 10)
 		b = appendNumber(b, "sequence", o.Sequence)
+		b = appendTrue(b, "again", o.Again)
 	}
 	b = appendText(b, "containerID", e.ContainerID)
 	b = appendText(b, "namespace", e.Namespace)
@@ -128,8 +130,15 @@ func appendSession(b []byte, s *journal.Session) []byte {
 	b = append(b, `,"session":{`...)
 	start := len(b)
 	for _, m := range [...]struct{ name, value string }{
-		{"auditID", s.AuditID}, {"execSession", s.ExecSession}, {"execID", s.ExecID}, {"containerID", s.ContainerID},
-		{"sandboxID", s.SandboxID}, {"namespace", s.Namespace}, {"pod", s.Pod}, {"podUID", s.PodUID}, {"container", s.Container},
+		{"auditID", s.AuditID},
+		{"execSession", s.ExecSession},
+		{"execID", s.ExecID},
+		{"containerID", s.ContainerID},
+		{"sandboxID", s.SandboxID},
+		{"namespace", s.Namespace},
+		{"pod", s.Pod},
+		{"podUID", s.PodUID},
+		{"container", s.Container},
 	} {
 		b = appendText(b, m.name, m.value)
 	}

@@ -32,12 +32,10 @@ type mark struct {
 
 	// runtimeNS is the mount namespace of the first process that had the mark, which is the runtime's.
 	runtimeNS uint32
-	// first is the session's first process: by a start record, or the first that ran a program in a container, which is
-	// begunIn ("" for unknown).
+	// first is the session's first process, once it has begun; recorded is that of its start record.
 	recorded Task
 	begun    bool
 	first    Task
-	begunIn  string
 	began    time.Time
 
 	live    int // processes
@@ -73,36 +71,38 @@ func before(a, b time.Duration) bool {
 	return a < b
 }
 
-// begin decides whether the session begins with o: with the start record's process, or with the first program that
-// runs in the session's container and not where the runtime is. The runtime's own are in the container's cgroup before
-// it, but in the runtime's mount namespace.
+// begin decides whether the session begins with o: with the first program that does not run where the runtime does. The
+// runtime's own programs, of which runc's run in the container's cgroup already, are in the runtime's mount namespace;
+// the container's are in its own. Where namespaces are not known, it is the first program in the container's cgroup, or
+// in one that is not known. The process that the journal says was started first is one that is not the runtime's.
 func (m *mark) begin(o *Observation, c Container, hostNS uint32, at time.Time) {
+	if m.begun {
+		return
+	}
 	if m.runtimeNS == 0 {
 		m.runtimeNS = hostNS
 		if o.MountNS != 0 && o.Origin != OriginWalk && c.Known && c.ID == "" {
 			m.runtimeNS = o.MountNS
 		}
 	}
-	if m.begun || o.Kind != KindExec || !m.starts(o, c) {
-		return
+	switch first := m.recorded; {
+	case first.PID > 0 && (o.Task.same(first) && o.Kind == KindExec || before(first.Start, o.Start)):
+		m.begun, m.first, m.began = true, first, at
+	case o.Kind == KindExec && m.starts(o, c):
+		m.begun, m.first, m.began = true, o.Task, at
 	}
-	m.begun, m.first, m.begunIn, m.began = true, o.Task, c.ID, at
 }
 
 func (m *mark) starts(o *Observation, c Container) bool {
-	if m.recorded.PID > 0 && m.recorded.same(o.Task) {
-		return true
+	if o.MountNS != 0 && m.runtimeNS != 0 {
+		return o.MountNS != m.runtimeNS
 	}
-	if o.MountNS != 0 && m.runtimeNS != 0 && o.MountNS == m.runtimeNS {
-		return false
-	}
-	switch {
-	case !c.Known:
-		return true
-	case c.ID == "":
-		return false
-	}
-	return m.session == nil || len(m.session.ContainerID) < containerIDBytes || sameContainer(c.ID, m.session.ContainerID)
+	return !c.Known || c.ID != "" && m.of(c.ID)
+}
+
+// of reports whether a container may be the session's.
+func (m *mark) of(container string) bool {
+	return m.session == nil || len(m.session.ContainerID) < containerIDBytes || sameContainer(container, m.session.ContainerID)
 }
 
 // role says whose a process of the mark is. What started before the session's first process does not come from it. What

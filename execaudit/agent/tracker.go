@@ -30,9 +30,7 @@ type Tracker struct {
 
 	processes map[int]*process
 	epoch     int // counts what was lost
-	sequences map[int]uint64
-	gaps      int64 // that sequence numbers showed
-	missing   int64 // that the kernel counted or sequence numbers showed, and that was told
+	sequences map[program]uint64
 	swept     time.Time
 	given     Event
 	counts    Counts
@@ -58,12 +56,18 @@ type Counts struct {
 	Sessions, Marks, Processes, Held int
 }
 
+// program is one of the kernel's, on one CPU.
+type program struct {
+	cpu  int
+	kind Kind
+}
+
 // New returns a Tracker that hands out each event and each notice. Every observation becomes exactly one event; those
 // of one mark come in the order in which they were made. What the functions are given is theirs until they return.
 func New(o Options, event func(*Event), notice func(*Notice)) *Tracker {
 	return &Tracker{
 		options: o.withDefaults(), event: event, notice: notice, marks: map[uint32]*mark{}, recorded: list.New(), bare: list.New(),
-		processes: map[int]*process{}, sequences: map[int]uint64{},
+		processes: map[int]*process{}, sequences: map[program]uint64{},
 	}
 }
 
@@ -102,29 +106,18 @@ func (t *Tracker) inRange(login uint32) bool {
 	return login-t.options.MinLoginUID <= t.options.MaxLoginUID-t.options.MinLoginUID
 }
 
-// order tells of observations of the CPU that are missing before o.
+// order finds observations that are missing before o. What was known of processes may not be so any more. How many are
+// missing the reader knows.
 func (t *Tracker) order(o *Observation) {
 	if o.Sequence == 0 {
 		return
 	}
-	last, known := t.sequences[o.CPU]
-	t.sequences[o.CPU] = max(last, o.Sequence)
-	if !known || o.Sequence <= last+1 {
-		return
+	from := program{o.CPU, o.Kind}
+	last, known := t.sequences[from]
+	t.sequences[from] = o.Sequence
+	if known && o.Sequence != last+1 {
+		t.epoch++
 	}
-	t.gaps += int64(o.Sequence - last - 1)
-	t.LostTotal(t.gaps, t.at(o), "the kernel had no room for them")
-}
-
-// LostTotal tells how many observations the kernel has dropped, of all that it numbered, since the Tracker was made.
-// What numbers that are missing have shown is not told again.
-func (t *Tracker) LostTotal(total int64, now time.Time, reason string) {
-	if total <= t.missing {
-		return
-	}
-	n := total - t.missing
-	t.missing = total
-	t.Lost(n, time.Time{}, now, reason)
 }
 
 // Lost tells that observations are missing: n, or -1 for an unknown number.
@@ -358,9 +351,6 @@ func (t *Tracker) intend(r *journal.Record) {
 	m.last = later(m.last, r.Time)
 	t.bare.Remove(m.place)
 	m.place = t.recorded.PushBack(m)
-	if m.begun && m.begunIn != "" && len(r.ContainerID) >= containerIDBytes && !sameContainer(m.begunIn, r.ContainerID) {
-		m.begun = false
-	}
 	t.release(m)
 	m.released = false
 	t.bound(t.recorded)

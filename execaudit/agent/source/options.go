@@ -20,20 +20,19 @@ type Reader interface {
 	Read(o *agent.Observation) error
 	// Interrupt makes Read return, now and from now on, once it has given what was there already.
 	Interrupt()
-	// Told tells that the first n of all observations that Read gave need not be read again by another Reader.
-	Told(n uint64) error
-	// Counters returns what was missed so far.
+	// Told tells that the first n of all observations that Read gave need not be read again by another Reader, and that the
+	// first lost of those that were lost were told.
+	Told(n uint64, lost int64) error
+	// Counters returns what is missing so far.
 	Counters() (Counters, error)
 }
 
 // Counters are what a Reader knows of what it could not give, since it was made or, where the kernel's programs outlive
-// their reader, since the last reader told.
+// their reader, since the last one told.
 type Counters struct {
-	// Dropped observations had numbers, and no room.
-	Dropped int64
-	// Missed observations, at most, had neither.
-	Missed int64
-	// Gaps is how often an unknown number was missed.
+	// Lost observations are missing, at most.
+	Lost int64
+	// Gaps is how often an unknown number was lost.
 	Gaps int64
 }
 

@@ -36,7 +36,7 @@ func (r *Recording) Read(o *agent.Observation) error {
 func (r *Recording) Interrupt() { r.end.Store(true) }
 
 // Told does nothing.
-func (r *Recording) Told(uint64) error { return nil }
+func (r *Recording) Told(uint64, int64) error { return nil }
 
 // Counters are zero.
 func (r *Recording) Counters() (Counters, error) { return Counters{}, nil }

@@ -33,13 +33,15 @@ type Source struct {
 	machine       *attribution.Machine // nil without Answers
 	batch         *batch
 	ledger        ledger
-	began         time.Time
+	began, booted time.Time
 	blind         []string
 	journalStates map[string]JournalStatus
-	reading       Counters
-	last          Counters // as it was told
-	told          uint64
-	trouble       string
+	// reading is what the Reader missed when it was counted; toldLost of it are with the outputs, and told observations.
+	reading  Counters
+	counted  time.Time
+	told     uint64
+	toldLost int64
+	trouble  string
 }
 
 // New returns a Source. Its error is a missing option, or the system's where the boot's ID cannot be read.
@@ -59,8 +61,9 @@ func New(o Options) (*Source, error) {
 		}
 		s.boot = strings.TrimSpace(string(b))
 	}
+	s.booted = o.boot()
 	t := o.Tracker
-	t.Node, t.BootID, t.Boot, t.MountNS, t.Container = o.Node, s.boot, o.Now().Add(-sinceBoot()), hostMountNS(o.Proc), s.cgroups.container
+	t.Node, t.BootID, t.Boot, t.MountNS, t.Container = o.Node, s.boot, s.booted, hostMountNS(o.Proc), s.cgroups.container
 	s.tracker = agent.New(t, s.event, s.notice)
 	if o.Answers != nil {
 		s.machine = attribution.New(o.Attribution, o.Answers)
@@ -74,6 +77,12 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
+// bootStep is how exact the time of the boot is. It is rounded, so that what is read again by another Source has the same
+// time.
+const bootStep = 10 * time.Millisecond
+
+func (o Options) boot() time.Time { return o.Now().Add(-sinceBoot()).Round(bootStep) }
+
 // How often things are looked at.
 const (
 	flushEvery   = 20 * time.Millisecond
@@ -82,9 +91,9 @@ const (
 	lookIdle     = 200 * time.Millisecond
 	startReason  = "the agent began to watch; what ended before is not told"
 	stopReason   = "the agent ended in order"
-	droppedTold  = "the kernel had no room for them"
-	missedTold   = "at most: the kernel did not run the programs for some processes, which may have been marked or not"
-	gapsTold     = "the kernel had no room for an unknown number"
+	lostReason   = "they could not be read: at most so many"
+	gapReason    = "the kernel had no room for an unknown number"
+	walkReason   = "the processes that ran before could not be read"
 	brokenReason = "reading ended with an error"
 )
 
@@ -127,6 +136,19 @@ func (s *Source) begin() {
 		s.walk()
 	}
 	s.look()
+}
+
+// walk observes the marked processes that are there.
+func (s *Source) walk() {
+	found, err := s.options.walk()
+	for i := range found {
+		s.observe(&found[i], false)
+	}
+	if err != nil {
+		s.mu.Lock()
+		s.tracker.Tell(agent.Notice{Kind: agent.NoticeBlind, Time: s.options.Now(), Reason: walkReason})
+		s.mu.Unlock()
+	}
 }
 
 // read takes what the Reader gives. It returns nil at its end.
@@ -187,7 +209,7 @@ func (s *Source) flush() {
 	if b.empty() {
 		return
 	}
-	s.batch = &batch{}
+	s.batch = &batch{lost: b.lost}
 	b.open.Store(int32(max(len(s.pumps), 1)))
 	if len(s.pumps) == 0 {
 		s.finished(b)
@@ -213,9 +235,9 @@ func (s *Source) finished(b *batch) {
 	for _, e := range b.events {
 		s.ledger.tell(e.Observation.Number)
 	}
-	if s.ledger.told > s.told {
-		s.told = s.ledger.told
-		if err := s.options.Reader.Told(s.told); err != nil {
+	if s.ledger.told > s.told || b.lost > s.toldLost {
+		s.told, s.toldLost = s.ledger.told, max(s.toldLost, b.lost)
+		if err := s.options.Reader.Told(s.told, s.toldLost); err != nil {
 			s.trouble = err.Error()
 		}
 	}
@@ -254,23 +276,27 @@ func (s *Source) advance(now time.Time) {
 // count tells what the Reader missed, and follows the wall clock.
 func (s *Source) count(now time.Time) {
 	c, err := s.options.Reader.Counters()
-	boot := s.options.Now().Add(-sinceBoot())
+	boot := s.options.boot()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tracker.SetBoot(boot)
+	if d := boot.Sub(s.booted).Abs(); d > 2*bootStep {
+		s.booted = boot
+		s.tracker.SetBoot(boot)
+	}
 	if err != nil {
 		s.trouble = err.Error()
 		return
 	}
+	before := s.reading
 	s.reading = c
-	s.tracker.LostTotal(c.Dropped, now, droppedTold)
-	if n := c.Missed - s.last.Missed; n > 0 {
-		s.tracker.Lost(n, time.Time{}, now, missedTold)
+	s.batch.lost = c.Lost
+	if n := c.Lost - before.Lost; n > 0 {
+		s.tracker.Lost(n, s.counted, now, lostReason)
 	}
-	if c.Gaps > s.last.Gaps {
-		s.tracker.Lost(-1, time.Time{}, now, gapsTold)
+	if c.Gaps > before.Gaps {
+		s.tracker.Lost(-1, s.counted, now, gapReason)
 	}
-	s.last = c
+	s.counted = now
 }
 
 // finish gives everything that waits.
