@@ -12,15 +12,11 @@ import (
 // A record of the ring, as programs.c has it: the numbers, then the file with its NUL, arguments and environment.
 const (
 	recordLayout = 1
-	recordBytes  = 112
+	recordBytes  = 120
 )
 
-// The flags of a record.
-const (
-	flagArgsCut = 1 << iota
-	flagEnvCut
-	flagNoFile
-)
+// flagArgsCut in a record's flags: there are more arguments.
+const flagArgsCut = 1
 
 // Decode returns what a record of the ring tells, in o. Args and Env are parts of the record. The error wraps ErrMalformed and
 // names the field; o then has no meaning.
@@ -42,15 +38,15 @@ func Decode(record []byte, o *agent.Observation) error {
 	o.CPU = int(u32(4))
 	o.Sequence = u64(8)
 	o.At = time.Duration(u64(16))
-	o.Task = agent.Task{PID: int(int32(u32(48))), Start: time.Duration(u64(24))}
-	o.Parent = agent.Task{PID: int(int32(u32(52))), Start: time.Duration(u64(32))}
+	o.Task = agent.Task{PID: int(int32(u32(56))), Start: time.Duration(u64(24))}
+	o.Parent = agent.Task{PID: int(int32(u32(60))), Start: time.Duration(u64(32))}
 	o.CgroupID = u64(40)
-	o.InnerPID = int(int32(u32(56)))
-	o.SessionID, o.LoginUID = u32(60), u32(64)
-	o.MountNS, o.PIDNS = u32(68), u32(72)
-	o.UID, o.GID, o.EUID, o.EGID = u32(76), u32(80), u32(84), u32(88)
-	o.Status = int(u32(92))
-	return decodeStrings(record, u32(100), u32(104), u32(108), o)
+	o.InnerPID = int(int32(u32(64)))
+	o.SessionID, o.LoginUID = u32(68), u32(72)
+	o.MountNS, o.PIDNS = u32(76), u32(80)
+	o.UID, o.GID, o.EUID, o.EGID = u32(84), u32(88), u32(92), u32(96)
+	o.Status = int(u32(100))
+	return decodeStrings(record, u32(108), u32(112), u32(116), o)
 }
 
 func decodeStrings(record []byte, file, args, env uint32, o *agent.Observation) error {
@@ -72,5 +68,10 @@ func decodeStrings(record []byte, file, args, env uint32, o *agent.Observation) 
 	return nil
 }
 
-// generationOf returns which version of the programs made a record that Decode took.
-func generationOf(record []byte) uint32 { return binary.LittleEndian.Uint32(record[96:]) }
+// telling is what tells a record that Decode took from one that two versions of the programs made of the same event.
+func tellingOf(record []byte, o *agent.Observation) telling {
+	return telling{
+		sequence: o.Sequence, task: o.Task,
+		execs: binary.LittleEndian.Uint64(record[48:]), generation: binary.LittleEndian.Uint32(record[104:]),
+	}
+}

@@ -118,6 +118,7 @@ struct task_struct {
 	int pid, tgid;
 	int exit_code;
 	__u64 start_boottime;
+	__u64 self_exec_id;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct nsproxy *nsproxy;
@@ -150,7 +151,7 @@ volatile const __u32 memory_subsys;
 enum { NO_SUBSYS = 16 };
 
 enum { KIND_FORK, KIND_EXEC, KIND_EXIT, KINDS };
-enum { CUT_ARGS = 1, CUT_ENV = 2, NO_FILE = 4 };
+enum { CUT_ARGS = 1 };
 enum { FILE_BYTES = 4096 };
 
 // A record of the ring. File, arguments and environment follow it, in this order.
@@ -161,6 +162,7 @@ struct record {
 	__u64 at;
 	__u64 start, parent_start;
 	__u64 cgroup;
+	__u64 exec; // how many times the process executed a program
 	__u32 pid, parent_pid, inner_pid;
 	__u32 session, login_uid;
 	__u32 mount_ns, pid_ns;
@@ -170,7 +172,7 @@ struct record {
 	__u32 file_len, arg_len, env_len;
 };
 
-enum { LAYOUT = 1, RECORD_BYTES = 112 };
+enum { LAYOUT = 1, RECORD_BYTES = 120 };
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "the decoder knows another size");
 
 // Of each kind. A program never runs twice at once on a CPU, but it may interrupt another kind's where tracepoints can be
@@ -322,6 +324,7 @@ static ALWAYS_INLINE void fill(struct record *r, struct task_struct *p, __u8 kin
 	r->start = start_of(p);
 	r->parent_start = 0;
 	r->cgroup = cgroup_of(p);
+	r->exec = GET(p, self_exec_id);
 	r->pid = GET(p, tgid);
 	r->parent_pid = 0;
 	fill_pid(r, p);
@@ -439,15 +442,13 @@ int process_exec(__u64 *ctx)
 
 	__u64 file = read_user_string(s->data, FILE_BYTES, (void *)GET(bprm, exec));
 	OPAQUE(file);
-	if (file > FILE_BYTES) {
+	if (file > FILE_BYTES)
 		file = 0;
-		s->r.flags |= NO_FILE;
-	}
 	__u8 *data = s->data + file;
 	struct mm_struct *mm = GET(p, mm);
 	__u32 args = copy(&s->r, data, GET(mm, arg_start), GET(mm, arg_end), arg_bytes, CUT_ARGS);
 	data += args;
-	__u32 env = copy(&s->r, data, GET(mm, env_start), GET(mm, env_end), env_bytes, CUT_ENV);
+	__u32 env = copy(&s->r, data, GET(mm, env_start), GET(mm, env_end), env_bytes, 0);
 	s->r.file_len = file;
 	s->r.arg_len = args;
 	s->r.env_len = env;

@@ -264,7 +264,7 @@ func (p *Programs) Read(o *agent.Observation) error {
 		if !o.Again {
 			atomic.StoreUint64(&p.place.read, p.ring.next)
 		}
-		if !p.twice.seen(o, generationOf(p.buffer)) {
+		if !p.twice.seen(o, tellingOf(p.buffer, o)) {
 			return nil
 		}
 	}

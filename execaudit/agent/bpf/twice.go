@@ -14,6 +14,7 @@ type twice struct {
 
 type telling struct {
 	sequence   uint64
+	execs      uint64 // how many times the process executed a program
 	generation uint32
 	task       agent.Task
 }
@@ -27,11 +28,12 @@ func newTwice(cpus int, groupDead bool) twice {
 }
 
 // seen tells whether the observation is a second one, and remembers it.
-func (t *twice) seen(o *agent.Observation, generation uint32) bool {
+func (t *twice) seen(o *agent.Observation, now telling) bool {
 	if o.CPU >= 0 && o.CPU < len(t.cpus) {
 		last := t.cpus[o.CPU][o.Kind]
-		t.cpus[o.CPU][o.Kind] = telling{o.Sequence, generation, o.Task}
-		if last.generation != 0 && last.generation != generation && last.sequence+1 == o.Sequence && last.task == o.Task {
+		t.cpus[o.CPU][o.Kind] = now
+		if last.generation != 0 && last.generation != now.generation && last.sequence+1 == now.sequence &&
+			last.task == now.task && last.execs == now.execs {
 			return true
 		}
 	}
