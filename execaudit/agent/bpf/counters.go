@@ -6,8 +6,8 @@ type Counters struct {
 	Seen uint64
 	// Dropped are those of Seen that did not fit into the ring.
 	Dropped uint64
-	// Missed is how often the kernel did not run a program since it ran already on that CPU. At most so many events are
-	// missing: the kernel does not say whether the process was marked.
+	// Missed is how often the kernel did not run a program since it ran already on that CPU, where at most so many events
+	// are missing: the kernel does not say whether the process was marked. It includes what agents of other layouts left.
 	Missed uint64
 	// LostTold is the number of lost events that the last call of Told named, by an earlier reader as well.
 	LostTold uint64

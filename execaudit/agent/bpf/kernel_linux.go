@@ -3,8 +3,10 @@
 package bpf
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
@@ -15,8 +17,30 @@ const noSubsys = 16
 
 // kernel is what the programs must be told of the kernel, since its types say it only to the loader.
 type kernel struct {
-	groupDead, deepNumbers bool
-	pids, memory           uint32
+	groupDead, flexibleNumbers bool
+	pids, memory               uint32
+}
+
+// mode is one way to load the programs.
+type mode struct {
+	raw     bool
+	numbers uint32
+}
+
+// How the programs read pid.numbers, as programs.c has it.
+const (
+	numbersFirst = iota
+	numbersDirect
+	numbersRead
+)
+
+// modes returns the ways to try, from the one that sees most.
+func (k kernel) modes() []mode {
+	raw := mode{raw: true, numbers: numbersRead}
+	if k.flexibleNumbers {
+		return []mode{{numbers: numbersDirect}, raw}
+	}
+	return []mode{{numbers: numbersRead}, {numbers: numbersFirst}, raw}
 }
 
 func thisKernel() (kernel, error) {
@@ -33,7 +57,7 @@ func thisKernel() (kernel, error) {
 		return k, fmt.Errorf("kernel without CONFIG_AUDIT: %w", ErrUnsupported)
 	}
 	k.groupDead = exitHasGroupDead(spec)
-	k.deepNumbers = numbersHaveNoLength(spec)
+	k.flexibleNumbers = numbersHaveNoLength(spec)
 	var controllers *btf.Enum
 	if spec.TypeByName("cgroup_subsys_id", &controllers) == nil {
 		for _, v := range controllers.Values {
@@ -86,9 +110,9 @@ func numbersHaveNoLength(spec *btf.Spec) bool {
 }
 
 // spec returns the programs with all that the verifier must know.
-func (o Options) spec(k kernel, raw bool, generation uint32) (*ebpf.CollectionSpec, error) {
+func (o Options) spec(k kernel, m mode, generation uint32) (*ebpf.CollectionSpec, error) {
 	load := loadPrograms
-	if raw {
+	if m.raw {
 		load = loadRaw
 	}
 	spec, err := load()
@@ -104,15 +128,15 @@ func (o Options) spec(k kernel, raw bool, generation uint32) (*ebpf.CollectionSp
 	spec.Maps[programsMapScratch].ValueSize += uint32(o.ArgBytes + o.EnvBytes)
 	var errs []error
 	for name, value := range map[string]uint32{
-		programsVarMinLoginUid:    o.MinLoginUID,
-		programsVarLoginUidSpan:   o.MaxLoginUID - o.MinLoginUID,
-		programsVarArgBytes:       uint32(o.ArgBytes),
-		programsVarEnvBytes:       uint32(o.EnvBytes),
-		programsVarGeneration:     generation,
-		programsVarHasGroupDead:   number(k.groupDead),
-		programsVarHasDeepNumbers: number(k.deepNumbers),
-		programsVarPidsSubsys:     k.pids,
-		programsVarMemorySubsys:   k.memory,
+		programsVarMinLoginUid:  o.MinLoginUID,
+		programsVarLoginUidSpan: o.MaxLoginUID - o.MinLoginUID,
+		programsVarArgBytes:     uint32(o.ArgBytes),
+		programsVarEnvBytes:     uint32(o.EnvBytes),
+		programsVarGeneration:   generation,
+		programsVarHasGroupDead: number(k.groupDead),
+		programsVarNumbers:      m.numbers,
+		programsVarPidsSubsys:   k.pids,
+		programsVarMemorySubsys: k.memory,
 	} {
 		if v := spec.Variables[name]; v != nil { // the compiler leaves out what it does not need
 			errs = append(errs, v.Set(value))
@@ -126,4 +150,21 @@ func number(b bool) uint32 {
 		return 1
 	}
 	return 0
+}
+
+// configuration digests the programs and all they are told but their generation.
+func (o Options) configuration(k kernel, m mode) uint64 {
+	object := _ProgramsBytes
+	if m.raw {
+		object = _RawBytes
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(object)
+	for _, n := range []uint32{
+		o.MinLoginUID, o.MaxLoginUID, uint32(o.ArgBytes), uint32(o.EnvBytes),
+		number(k.groupDead), m.numbers, k.pids, k.memory,
+	} {
+		_ = binary.Write(h, binary.LittleEndian, n)
+	}
+	return h.Sum64()
 }

@@ -3,6 +3,7 @@ package bpf
 import (
 	"fmt"
 	"math/bits"
+	"os"
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 )
@@ -23,7 +24,7 @@ type Options struct {
 	// PinDir is a directory in a BPF file system. Programs, ring and place stay there, under a directory for their layout,
 	// until Remove. If empty, they go when Programs is closed.
 	PinDir string
-	// RingBytes is the ring's size, a power of two of at least 4096; 0 means DefaultRingBytes. A pinned ring keeps its own.
+	// RingBytes is the ring's size, a power of two of at least a page; 0 means DefaultRingBytes. A pinned ring keeps its own.
 	RingBytes int
 	// MinLoginUID and MaxLoginUID are the range of the marks, ends included; both 0 mean agent's.
 	MinLoginUID, MaxLoginUID uint32
@@ -37,8 +38,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.RingBytes == 0 {
 		o.RingBytes = DefaultRingBytes
 	}
-	if o.RingBytes < 4096 || o.RingBytes > MaxRingBytes || bits.OnesCount(uint(o.RingBytes)) != 1 {
-		return o, fmt.Errorf("ring of %d bytes: not a power of two from 4096 to %d", o.RingBytes, MaxRingBytes)
+	if page := os.Getpagesize(); o.RingBytes < page || o.RingBytes > MaxRingBytes || bits.OnesCount(uint(o.RingBytes)) != 1 {
+		return o, fmt.Errorf("ring of %d bytes: not a power of two from %d to %d", o.RingBytes, page, MaxRingBytes)
 	}
 	if o.MinLoginUID == 0 && o.MaxLoginUID == 0 {
 		o.MinLoginUID, o.MaxLoginUID = agent.MinLoginUID, agent.MaxLoginUID

@@ -17,6 +17,11 @@ func Load(Options) (*Programs, error) { return nil, ErrUnsupported }
 // Remove returns ErrUnsupported.
 func Remove(string) error { return ErrUnsupported }
 
+// Probe returns that nothing can be loaded.
+func Probe(string) []Finding {
+	return []Finding{{Name: "this system and machine", Err: ErrUnsupported}}
+}
+
 // Read returns ErrUnsupported.
 func (*Programs) Read(*agent.Observation) error { return ErrUnsupported }
 

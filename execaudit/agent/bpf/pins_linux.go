@@ -3,10 +3,8 @@
 package bpf
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -77,7 +75,7 @@ func (p *pins) generationPath(name string, generation uint64, suffix string) str
 // maps returns the pinned maps, nil when there are none. Of an incomplete set nothing can be kept.
 func (p *pins) maps() (map[string]*ebpf.Map, error) {
 	if _, err := os.Stat(p.path(keptMaps[len(keptMaps)-1])); errors.Is(err, os.ErrNotExist) {
-		return nil, p.remove(func(string) bool { return true })
+		return nil, p.remove(everything)
 	}
 	maps := map[string]*ebpf.Map{}
 	for _, name := range keptMaps {
@@ -177,6 +175,56 @@ func (p *pins) remove(match func(name string) bool) error {
 	return errors.Join(errs...)
 }
 
+// retire removes what agents of other layouts left, whose records cannot be read, and returns how many there were. By
+// then the programs of this layout are attached.
+func (p *pins) retire() (lost uint64, err error) {
+	top := filepath.Dir(p.dir)
+	entries, err := os.ReadDir(top)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, e := range entries {
+		other := pins{dir: filepath.Join(top, e.Name())}
+		if number, ok := strings.CutPrefix(e.Name(), "v"); !ok || other.dir == p.dir {
+			continue
+		} else if _, err := strconv.ParseUint(number, 10, 32); err != nil {
+			continue
+		}
+		errs = append(errs, other.remove(func(name string) bool { return strings.HasSuffix(name, linkSuffix) }))
+		n, err := other.unread()
+		lost += n
+		errs = append(errs, err, other.remove(everything), os.Remove(other.dir))
+	}
+	return lost, errors.Join(errs...)
+}
+
+// unread counts the records that the pinned ring has. Their headers are the kernel's, the same in every layout.
+func (p *pins) unread() (n uint64, err error) {
+	m, err := ebpf.LoadPinnedMap(p.path(programsMapRing), nil)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer m.Close()
+	r, err := openRing(m)
+	if err != nil {
+		return 0, err
+	}
+	defer r.close()
+	for {
+		record, err := r.read()
+		if record == nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+func everything(string) bool { return true }
+
 // Remove detaches the programs that are pinned below the directory and removes them, with what nobody read.
 // The error is ErrInUse while a reader has them.
 func Remove(dir string) error {
@@ -185,22 +233,5 @@ func Remove(dir string) error {
 		return err
 	}
 	defer p.close()
-	return errors.Join(p.remove(func(string) bool { return true }), os.Remove(p.dir))
-}
-
-// configuration digests the programs and all they are told but their generation.
-func (o Options) configuration(k kernel, raw bool) uint64 {
-	object := _ProgramsBytes
-	if raw {
-		object = _RawBytes
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(object)
-	for _, n := range []uint32{
-		o.MinLoginUID, o.MaxLoginUID, uint32(o.ArgBytes), uint32(o.EnvBytes),
-		number(k.groupDead), number(k.deepNumbers), k.pids, k.memory,
-	} {
-		_ = binary.Write(h, binary.LittleEndian, n)
-	}
-	return h.Sum64()
+	return errors.Join(p.remove(everything), os.Remove(p.dir))
 }

@@ -20,9 +20,7 @@ typedef _Bool bool;
 static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static __u32 (*const processor_id)(void) = (void *)8;
 static long (*const read_user)(void *to, __u32 size, const void *from) = (void *)112;
-#ifdef RAW
 static long (*const read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
-#endif
 static long (*const read_user_string)(void *to, __u32 size, const void *from) = (void *)114;
 static __u64 (*const boot_time)(void) = (void *)125;
 static long (*const ring_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
@@ -144,11 +142,15 @@ volatile const __u32 arg_bytes;
 volatile const __u32 env_bytes;
 volatile const __u32 generation;
 volatile const __u32 has_group_dead;   // sched_process_exit has a second argument
-volatile const __u32 has_deep_numbers; // pid.numbers has no length in the kernel's types
+volatile const __u32 numbers;          // how pid.numbers can be read
 volatile const __u32 pids_subsys;      // index into css_set.subsys, or NO_SUBSYS
 volatile const __u32 memory_subsys;
 
 enum { NO_SUBSYS = 16 };
+
+// Before Linux 6.5 the types give pid.numbers a length of 1, and the verifier follows no further index. A locked down
+// kernel refuses the helper, too.
+enum { NUMBERS_FIRST, NUMBERS_DIRECT, NUMBERS_READ };
 
 enum { KIND_FORK, KIND_EXEC, KIND_EXIT, KINDS };
 enum { CUT_ARGS = 1 };
@@ -222,14 +224,17 @@ struct {
 // Keeps the compiler from deriving a bound that the verifier then does not see.
 #define OPAQUE(x) asm volatile("" : "+r"(x))
 
+// The field, by the helper.
+#define READ(pointer, field)                                             \
+	({                                                               \
+		typeof((pointer)->field) value_ = 0;                     \
+		read_kernel(&value_, sizeof(value_), &(pointer)->field); \
+		value_;                                                  \
+	})
+
 #ifdef RAW
 #define PROGRAM(name) SEC("raw_tp/" name)
-#define GET(pointer, field)                                                      \
-	({                                                                       \
-		typeof((pointer)->field) value_ = 0;                             \
-		read_kernel(&value_, sizeof(value_), &(pointer)->field);         \
-		value_;                                                          \
-	})
+#define GET(pointer, field) READ(pointer, field)
 #else
 #define PROGRAM(name) SEC("tp_btf/" name)
 #define GET(pointer, field) ((pointer)->field)
@@ -275,31 +280,27 @@ static ALWAYS_INLINE __u64 cgroup_of(struct task_struct *p)
 	return id;
 }
 
+static ALWAYS_INLINE void read_pid(struct record *r, struct pid *pid, __u32 level)
+{
+	struct upid *own = (void *)pid->numbers + level * sizeof(struct upid);
+	r->inner_pid = READ(own, nr);
+	struct pid_namespace *ns = READ(own, ns);
+	r->pid_ns = READ(ns, ns.inum);
+}
+
 #ifndef RAW
 // The PID namespace's depth is not a constant, and the verifier follows only constant indexes: one comparison for each.
-#define LEVEL(n)                                                     \
-	if (level == n) {                                            \
-		r->inner_pid = GET(pid, numbers[n].nr);              \
-		ns = GET(pid, numbers[n].ns);                        \
+#define LEVEL(n)                                    \
+	if (level == n) {                           \
+		r->inner_pid = pid->numbers[n].nr;  \
+		ns = pid->numbers[n].ns;            \
 	}
-#endif
 
-static ALWAYS_INLINE void fill_pid(struct record *r, struct task_struct *p)
+static ALWAYS_INLINE void load_pid(struct record *r, struct pid *pid, __u32 level)
 {
-	struct task_struct *leader = GET(p, group_leader);
-	struct pid *pid = GET(leader, thread_pid);
 	struct pid_namespace *ns = 0;
-	__u32 level = GET(pid, level);
-
-	r->inner_pid = 0;
-	r->pid_ns = 0;
-#ifdef RAW
-	struct upid *own = (void *)pid->numbers + level * sizeof(struct upid);
-	r->inner_pid = GET(own, nr);
-	ns = GET(own, ns);
-#else
 	LEVEL(0);
-	if (has_deep_numbers) {
+	if (numbers == NUMBERS_DIRECT) {
 		LEVEL(1);
 		LEVEL(2);
 		LEVEL(3);
@@ -308,9 +309,26 @@ static ALWAYS_INLINE void fill_pid(struct record *r, struct task_struct *p)
 		LEVEL(6);
 		LEVEL(7);
 	}
-#endif
 	if (ns)
-		r->pid_ns = GET(ns, ns.inum);
+		r->pid_ns = ns->ns.inum;
+}
+#endif
+
+static ALWAYS_INLINE void fill_pid(struct record *r, struct task_struct *p)
+{
+	struct task_struct *leader = GET(p, group_leader);
+	struct pid *pid = GET(leader, thread_pid);
+	__u32 level = GET(pid, level);
+	r->inner_pid = 0;
+	r->pid_ns = 0;
+#ifdef RAW
+	read_pid(r, pid, level);
+#else
+	if (numbers == NUMBERS_READ)
+		read_pid(r, pid, level);
+	else
+		load_pid(r, pid, level);
+#endif
 }
 
 // What every record has, of the process of p.

@@ -16,22 +16,22 @@ import (
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	programsMapCounters       = "counters"
-	programsMapReader         = "reader"
-	programsMapRing           = "ring"
-	programsMapScratch        = "scratch"
-	programsProgProcessExec   = "process_exec"
-	programsProgProcessExit   = "process_exit"
-	programsProgProcessFork   = "process_fork"
-	programsVarArgBytes       = "arg_bytes"
-	programsVarEnvBytes       = "env_bytes"
-	programsVarGeneration     = "generation"
-	programsVarHasDeepNumbers = "has_deep_numbers"
-	programsVarHasGroupDead   = "has_group_dead"
-	programsVarLoginUidSpan   = "login_uid_span"
-	programsVarMemorySubsys   = "memory_subsys"
-	programsVarMinLoginUid    = "min_login_uid"
-	programsVarPidsSubsys     = "pids_subsys"
+	programsMapCounters     = "counters"
+	programsMapReader       = "reader"
+	programsMapRing         = "ring"
+	programsMapScratch      = "scratch"
+	programsProgProcessExec = "process_exec"
+	programsProgProcessExit = "process_exit"
+	programsProgProcessFork = "process_fork"
+	programsVarArgBytes     = "arg_bytes"
+	programsVarEnvBytes     = "env_bytes"
+	programsVarGeneration   = "generation"
+	programsVarHasGroupDead = "has_group_dead"
+	programsVarLoginUidSpan = "login_uid_span"
+	programsVarMemorySubsys = "memory_subsys"
+	programsVarMinLoginUid  = "min_login_uid"
+	programsVarNumbers      = "numbers"
+	programsVarPidsSubsys   = "pids_subsys"
 )
 
 // loadPrograms returns the embedded CollectionSpec for programs.
@@ -95,15 +95,15 @@ type programsMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type programsVariableSpecs struct {
-	ArgBytes       *ebpf.VariableSpec `ebpf:"arg_bytes"`
-	EnvBytes       *ebpf.VariableSpec `ebpf:"env_bytes"`
-	Generation     *ebpf.VariableSpec `ebpf:"generation"`
-	HasDeepNumbers *ebpf.VariableSpec `ebpf:"has_deep_numbers"`
-	HasGroupDead   *ebpf.VariableSpec `ebpf:"has_group_dead"`
-	LoginUidSpan   *ebpf.VariableSpec `ebpf:"login_uid_span"`
-	MemorySubsys   *ebpf.VariableSpec `ebpf:"memory_subsys"`
-	MinLoginUid    *ebpf.VariableSpec `ebpf:"min_login_uid"`
-	PidsSubsys     *ebpf.VariableSpec `ebpf:"pids_subsys"`
+	ArgBytes     *ebpf.VariableSpec `ebpf:"arg_bytes"`
+	EnvBytes     *ebpf.VariableSpec `ebpf:"env_bytes"`
+	Generation   *ebpf.VariableSpec `ebpf:"generation"`
+	HasGroupDead *ebpf.VariableSpec `ebpf:"has_group_dead"`
+	LoginUidSpan *ebpf.VariableSpec `ebpf:"login_uid_span"`
+	MemorySubsys *ebpf.VariableSpec `ebpf:"memory_subsys"`
+	MinLoginUid  *ebpf.VariableSpec `ebpf:"min_login_uid"`
+	Numbers      *ebpf.VariableSpec `ebpf:"numbers"`
+	PidsSubsys   *ebpf.VariableSpec `ebpf:"pids_subsys"`
 }
 
 // programsObjects contains all objects after they have been loaded into the kernel.
@@ -145,15 +145,15 @@ func (m *programsMaps) Close() error {
 //
 // It can be passed to loadProgramsObjects or ebpf.CollectionSpec.LoadAndAssign.
 type programsVariables struct {
-	ArgBytes       *ebpf.Variable `ebpf:"arg_bytes"`
-	EnvBytes       *ebpf.Variable `ebpf:"env_bytes"`
-	Generation     *ebpf.Variable `ebpf:"generation"`
-	HasDeepNumbers *ebpf.Variable `ebpf:"has_deep_numbers"`
-	HasGroupDead   *ebpf.Variable `ebpf:"has_group_dead"`
-	LoginUidSpan   *ebpf.Variable `ebpf:"login_uid_span"`
-	MemorySubsys   *ebpf.Variable `ebpf:"memory_subsys"`
-	MinLoginUid    *ebpf.Variable `ebpf:"min_login_uid"`
-	PidsSubsys     *ebpf.Variable `ebpf:"pids_subsys"`
+	ArgBytes     *ebpf.Variable `ebpf:"arg_bytes"`
+	EnvBytes     *ebpf.Variable `ebpf:"env_bytes"`
+	Generation   *ebpf.Variable `ebpf:"generation"`
+	HasGroupDead *ebpf.Variable `ebpf:"has_group_dead"`
+	LoginUidSpan *ebpf.Variable `ebpf:"login_uid_span"`
+	MemorySubsys *ebpf.Variable `ebpf:"memory_subsys"`
+	MinLoginUid  *ebpf.Variable `ebpf:"min_login_uid"`
+	Numbers      *ebpf.Variable `ebpf:"numbers"`
+	PidsSubsys   *ebpf.Variable `ebpf:"pids_subsys"`
 }
 
 // programsPrograms contains all programs after they have been loaded into the kernel.

@@ -29,7 +29,7 @@ var tracepoints = [...]struct{ program, tracepoint string }{
 type place struct {
 	read          uint64 // the position behind the last record that was read
 	lostTold      uint64
-	missedBefore  uint64 // recursion misses of programs that were replaced
+	missedBefore  uint64 // by programs that were replaced
 	generation    uint64 // of the programs that are attached; 0 when none are
 	configuration uint64 // a digest of these programs and of all they were told
 }
@@ -58,11 +58,19 @@ type Programs struct {
 // The error is ErrUnsupported where the kernel has no types or no audit, ErrInUse while another process has PinDir,
 // ErrNotBPFFS where PinDir cannot hold pins, and else the kernel's, such as EPERM without CAP_BPF and CAP_PERFMON.
 func Load(o Options) (*Programs, error) {
-	o, err := o.withDefaults()
+	k, err := thisKernel()
 	if err != nil {
 		return nil, err
 	}
-	k, err := thisKernel()
+	return loadModes(o, k, k.modes())
+}
+
+// loadModes loads the programs in the first of the modes that the kernel takes.
+func loadModes(o Options, k kernel, modes []mode) (*Programs, error) {
+	if o.Raw {
+		modes = modes[len(modes)-1:]
+	}
+	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +78,14 @@ func Load(o Options) (*Programs, error) {
 		return nil, fmt.Errorf("memory for the programs: %w", err)
 	}
 	p := &Programs{}
-	if err := p.load(o, k); err != nil {
+	if err := p.load(o, k, modes); err != nil {
 		_ = p.Close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Programs) load(o Options, k kernel) (err error) {
+func (p *Programs) load(o Options, k kernel, modes []mode) (err error) {
 	if o.PinDir != "" {
 		if p.pins, err = openPins(o.PinDir); err != nil {
 			return err
@@ -92,20 +100,23 @@ func (p *Programs) load(o Options, k kernel) (err error) {
 			}
 		}
 	}
-	kinds := []bool{false, true}
-	if o.Raw {
-		kinds = kinds[1:]
-	}
-	if !p.reuse(o, k, kinds) {
+	if !p.reuse(o, k, modes) {
 		var errs []error
-		for _, raw := range kinds {
-			if err = p.attach(o, k, raw); err == nil {
+		for _, m := range modes {
+			if err = p.attach(o, k, m); err == nil {
 				break
 			}
 			errs = append(errs, err)
 		}
 		if err != nil {
 			return errors.Join(errs...)
+		}
+	}
+	if p.pins != nil {
+		lost, err := p.pins.retire()
+		atomic.AddUint64(&p.place.missedBefore, lost)
+		if err != nil {
+			return err
 		}
 	}
 	if p.ring, err = openRing(p.maps[programsMapRing]); err != nil {
@@ -118,19 +129,19 @@ func (p *Programs) load(o Options, k kernel) (err error) {
 }
 
 // reuse takes the pinned programs where they are those that would be loaded.
-func (p *Programs) reuse(o Options, k kernel, kinds []bool) bool {
+func (p *Programs) reuse(o Options, k kernel, modes []mode) bool {
 	if p.place == nil || p.place.generation == 0 {
 		return false
 	}
-	for _, raw := range kinds {
-		if p.place.configuration != o.configuration(k, raw) {
+	for _, m := range modes {
+		if p.place.configuration != o.configuration(k, m) {
 			continue
 		}
 		programs, links, err := p.pins.generation(p.place.generation)
 		if err != nil {
 			return false
 		}
-		p.programs, p.links, p.raw = programs, links, raw
+		p.programs, p.links, p.raw = programs, links, m.raw
 		_ = p.pins.removeOthers(p.place.generation)
 		return true
 	}
@@ -139,7 +150,7 @@ func (p *Programs) reuse(o Options, k kernel, kinds []bool) bool {
 
 // attach loads the programs and attaches them, and then removes those that were attached before. In between both tell
 // what happens; twice knows.
-func (p *Programs) attach(o Options, k kernel, raw bool) error {
+func (p *Programs) attach(o Options, k kernel, m mode) error {
 	generation := uint64(1)
 	if p.place != nil {
 		generation = p.place.generation + 1
@@ -150,13 +161,13 @@ func (p *Programs) attach(o Options, k kernel, raw bool) error {
 			return err
 		}
 	}
-	spec, err := o.spec(k, raw, uint32(generation))
+	spec, err := o.spec(k, m, uint32(generation))
 	if err != nil {
 		return err
 	}
 	c, err := ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: p.maps})
 	if err != nil {
-		return fmt.Errorf("load the programs%s: %w", ofKind(raw), err)
+		return fmt.Errorf("load the programs%s: %w", ofKind(m), err)
 	}
 	defer c.Close()
 	if p.place == nil {
@@ -180,14 +191,14 @@ func (p *Programs) attach(o Options, k kernel, raw bool) error {
 		program := c.DetachProgram(t.program)
 		programs = append(programs, program)
 		var l link.Link
-		if raw {
+		if m.raw {
 			l, err = link.AttachRawTracepoint(link.RawTracepointOptions{Name: t.tracepoint, Program: program})
 		} else {
 			l, err = link.AttachTracing(link.TracingOptions{Program: program, AttachType: ebpf.AttachTraceRawTp})
 		}
 		if err != nil {
 			discard()
-			return fmt.Errorf("attach to %s%s: %w", t.tracepoint, ofKind(raw), err)
+			return fmt.Errorf("attach to %s%s: %w", t.tracepoint, ofKind(m), err)
 		}
 		links = append(links, l)
 		if p.pins != nil {
@@ -197,9 +208,9 @@ func (p *Programs) attach(o Options, k kernel, raw bool) error {
 			}
 		}
 	}
-	p.programs, p.links, p.raw = programs, links, raw
+	p.programs, p.links, p.raw = programs, links, m.raw
 	before := p.place.generation
-	atomic.StoreUint64(&p.place.configuration, o.configuration(k, raw))
+	atomic.StoreUint64(&p.place.configuration, o.configuration(k, m))
 	atomic.StoreUint64(&p.place.generation, generation)
 	if p.pins == nil || before == 0 {
 		return nil
@@ -209,8 +220,8 @@ func (p *Programs) attach(o Options, k kernel, raw bool) error {
 	return errors.Join(err, p.pins.removeOthers(generation))
 }
 
-func ofKind(raw bool) string {
-	if raw {
+func ofKind(m mode) string {
+	if m.raw {
 		return " (raw tracepoint)"
 	}
 	return ""

@@ -16,22 +16,22 @@ import (
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	rawMapCounters       = "counters"
-	rawMapReader         = "reader"
-	rawMapRing           = "ring"
-	rawMapScratch        = "scratch"
-	rawProgProcessExec   = "process_exec"
-	rawProgProcessExit   = "process_exit"
-	rawProgProcessFork   = "process_fork"
-	rawVarArgBytes       = "arg_bytes"
-	rawVarEnvBytes       = "env_bytes"
-	rawVarGeneration     = "generation"
-	rawVarHasDeepNumbers = "has_deep_numbers"
-	rawVarHasGroupDead   = "has_group_dead"
-	rawVarLoginUidSpan   = "login_uid_span"
-	rawVarMemorySubsys   = "memory_subsys"
-	rawVarMinLoginUid    = "min_login_uid"
-	rawVarPidsSubsys     = "pids_subsys"
+	rawMapCounters     = "counters"
+	rawMapReader       = "reader"
+	rawMapRing         = "ring"
+	rawMapScratch      = "scratch"
+	rawProgProcessExec = "process_exec"
+	rawProgProcessExit = "process_exit"
+	rawProgProcessFork = "process_fork"
+	rawVarArgBytes     = "arg_bytes"
+	rawVarEnvBytes     = "env_bytes"
+	rawVarGeneration   = "generation"
+	rawVarHasGroupDead = "has_group_dead"
+	rawVarLoginUidSpan = "login_uid_span"
+	rawVarMemorySubsys = "memory_subsys"
+	rawVarMinLoginUid  = "min_login_uid"
+	rawVarNumbers      = "numbers"
+	rawVarPidsSubsys   = "pids_subsys"
 )
 
 // loadRaw returns the embedded CollectionSpec for raw.
@@ -95,15 +95,15 @@ type rawMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type rawVariableSpecs struct {
-	ArgBytes       *ebpf.VariableSpec `ebpf:"arg_bytes"`
-	EnvBytes       *ebpf.VariableSpec `ebpf:"env_bytes"`
-	Generation     *ebpf.VariableSpec `ebpf:"generation"`
-	HasDeepNumbers *ebpf.VariableSpec `ebpf:"has_deep_numbers"`
-	HasGroupDead   *ebpf.VariableSpec `ebpf:"has_group_dead"`
-	LoginUidSpan   *ebpf.VariableSpec `ebpf:"login_uid_span"`
-	MemorySubsys   *ebpf.VariableSpec `ebpf:"memory_subsys"`
-	MinLoginUid    *ebpf.VariableSpec `ebpf:"min_login_uid"`
-	PidsSubsys     *ebpf.VariableSpec `ebpf:"pids_subsys"`
+	ArgBytes     *ebpf.VariableSpec `ebpf:"arg_bytes"`
+	EnvBytes     *ebpf.VariableSpec `ebpf:"env_bytes"`
+	Generation   *ebpf.VariableSpec `ebpf:"generation"`
+	HasGroupDead *ebpf.VariableSpec `ebpf:"has_group_dead"`
+	LoginUidSpan *ebpf.VariableSpec `ebpf:"login_uid_span"`
+	MemorySubsys *ebpf.VariableSpec `ebpf:"memory_subsys"`
+	MinLoginUid  *ebpf.VariableSpec `ebpf:"min_login_uid"`
+	Numbers      *ebpf.VariableSpec `ebpf:"numbers"`
+	PidsSubsys   *ebpf.VariableSpec `ebpf:"pids_subsys"`
 }
 
 // rawObjects contains all objects after they have been loaded into the kernel.
@@ -145,15 +145,15 @@ func (m *rawMaps) Close() error {
 //
 // It can be passed to loadRawObjects or ebpf.CollectionSpec.LoadAndAssign.
 type rawVariables struct {
-	ArgBytes       *ebpf.Variable `ebpf:"arg_bytes"`
-	EnvBytes       *ebpf.Variable `ebpf:"env_bytes"`
-	Generation     *ebpf.Variable `ebpf:"generation"`
-	HasDeepNumbers *ebpf.Variable `ebpf:"has_deep_numbers"`
-	HasGroupDead   *ebpf.Variable `ebpf:"has_group_dead"`
-	LoginUidSpan   *ebpf.Variable `ebpf:"login_uid_span"`
-	MemorySubsys   *ebpf.Variable `ebpf:"memory_subsys"`
-	MinLoginUid    *ebpf.Variable `ebpf:"min_login_uid"`
-	PidsSubsys     *ebpf.Variable `ebpf:"pids_subsys"`
+	ArgBytes     *ebpf.Variable `ebpf:"arg_bytes"`
+	EnvBytes     *ebpf.Variable `ebpf:"env_bytes"`
+	Generation   *ebpf.Variable `ebpf:"generation"`
+	HasGroupDead *ebpf.Variable `ebpf:"has_group_dead"`
+	LoginUidSpan *ebpf.Variable `ebpf:"login_uid_span"`
+	MemorySubsys *ebpf.Variable `ebpf:"memory_subsys"`
+	MinLoginUid  *ebpf.Variable `ebpf:"min_login_uid"`
+	Numbers      *ebpf.Variable `ebpf:"numbers"`
+	PidsSubsys   *ebpf.Variable `ebpf:"pids_subsys"`
 }
 
 // rawPrograms contains all programs after they have been loaded into the kernel.
