@@ -9,11 +9,15 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
+// markKey is an audit session of the kernel's and the login UID that was set with it. The kernel counts the sessions with
+// 32 bits, so that one number can come twice in a boot, though not soon.
+type markKey struct{ session, login uint32 }
+
 // mark is one of the kernel's audit sessions of this boot.
 type mark struct {
-	id, login uint32
-	// session is the record that has it; nil for none.
-	session *journal.Session
+	markKey
+	// record is the session of the journal that has it; nil for none.
+	record *journal.Session
 	// conflict says that two records have it.
 	conflict bool
 	// place is the mark's in the list that it is in.
@@ -38,6 +42,7 @@ type mark struct {
 	first    Task
 	began    time.Time
 
+	epoch   int // when it was made, as in Tracker
 	live    int // processes
 	ended   bool
 	command string // the newest
@@ -102,19 +107,20 @@ func (m *mark) starts(o *Observation, c Container) bool {
 
 // of reports whether a container may be the session's.
 func (m *mark) of(container string) bool {
-	return m.session == nil || len(m.session.ContainerID) < containerIDBytes || sameContainer(container, m.session.ContainerID)
+	return m.record == nil || len(m.record.ContainerID) < containerIDBytes || sameContainer(container, m.record.ContainerID)
 }
 
 // role says whose a process of the mark is. What started before the session's first process does not come from it. What
-// started later is taken for the session's, also where nobody saw it come to be.
-func (m *mark) role(p Task) Role {
+// started later is taken for the session's, also where nobody saw it come to be; and so is everything where the session
+// may have begun in what was lost.
+func (t *Tracker) role(m *mark, p Task) Role {
 	switch {
-	case m.session == nil: // nothing says that a runtime is at work
+	case m.record == nil: // nothing says that a runtime is at work
 		return RoleSession
-	case !m.begun, p.Start != 0 && before(p.Start, m.first.Start):
-		return RoleRuntime
+	case m.begun && (p.Start == 0 || !before(p.Start, m.first.Start)), !m.begun && m.epoch != t.epoch:
+		return RoleSession
 	}
-	return RoleSession
+	return RoleRuntime
 }
 
 func (t *Tracker) process(p Task) attribution.Process {

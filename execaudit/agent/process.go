@@ -70,7 +70,7 @@ func (t *Tracker) born(m *mark, o *Observation) *process {
 	}
 	p := &process{task: o.Task, mark: m, seen: o.Kind == KindFork && o.Origin != OriginWalk, epoch: t.epoch}
 	if mother := t.processes[o.Parent.PID]; mother != nil && mother.task.same(o.Parent) && mother.mark != nil {
-		p.parentIn, p.parentRuntime = mother.in, mother.mark.role(mother.task) == RoleRuntime
+		p.parentIn, p.parentRuntime = mother.in, t.role(mother.mark, mother.task) == RoleRuntime
 	}
 	t.processes[o.PID] = p
 	if m != nil {
@@ -91,7 +91,7 @@ func (t *Tracker) leave(p *process, m *mark, e *Event) {
 	if p.mark != nil {
 		p.mark.live--
 		t.tell(&Notice{
-			Kind: NoticeLeft, Time: e.Time, SessionID: p.mark.id, LoginUID: p.mark.login, Process: t.process(p.task), ContainerID: p.in.ID,
+			Kind: NoticeLeft, Time: e.Time, SessionID: p.mark.session, LoginUID: p.mark.login, Process: t.process(p.task), ContainerID: p.in.ID,
 			Reason: "the process has another mark than it had",
 		})
 	}

@@ -100,8 +100,16 @@ func TestArgs(t *testing.T) {
 func TestArgsLaws(t *testing.T) {
 	t.Run("AGT-6 a secret in a place for secrets is never told, whatever stands around it", func(t *testing.T) {
 		places := rapid.SampledFrom([][]string{
-			{"--password=%"}, {"--db-password", "%"}, {"-token", "%"}, {"TOKEN=%"}, {"https://bob:%@example.com/"}, {"Authorization: Bearer %"},
-			{"sh", "-c", "curl -H 'X-Api-Key: %' x"}, {"sh", "-c", "login --secret % ; id"}, {"sh", "-c", `export API_KEY="%" x`}, {"-u", "bob:%"},
+			{"--password=%"},
+			{"--db-password", "%"},
+			{"-token", "%"},
+			{"TOKEN=%"},
+			{"https://bob:%@example.com/"},
+			{"Authorization: Bearer %"},
+			{"sh", "-c", "curl -H 'X-Api-Key: %' x"},
+			{"sh", "-c", "login --secret % ; id"},
+			{"sh", "-c", `export API_KEY="%" x`},
+			{"-u", "bob:%"},
 		})
 		rapid.Check(t, func(t *rapid.T) {
 			secret := rapid.StringMatching(`[a-zA-Z0-9!#$%^*+,.=~_-]{8,20}`).Draw(t, "secret")

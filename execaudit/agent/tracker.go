@@ -19,7 +19,7 @@ type Tracker struct {
 	notice  func(*Notice)
 	now     time.Time
 
-	marks map[uint32]*mark
+	marks map[markKey]*mark
 	// recorded are the marks that a record has, bare the others, each from the one that was made first.
 	recorded, bare *list.List
 	// queue are the marks whose observations wait, in order.
@@ -66,7 +66,7 @@ type program struct {
 // of one mark come in the order in which they were made. What the functions are given is theirs until they return.
 func New(o Options, event func(*Event), notice func(*Notice)) *Tracker {
 	return &Tracker{
-		options: o.withDefaults(), event: event, notice: notice, marks: map[uint32]*mark{}, recorded: list.New(), bare: list.New(),
+		options: o.withDefaults(), event: event, notice: notice, marks: map[markKey]*mark{}, recorded: list.New(), bare: list.New(),
 		processes: map[int]*process{}, sequences: map[program]uint64{},
 	}
 }
@@ -91,11 +91,11 @@ func (t *Tracker) at(o *Observation) time.Time { return t.options.Boot.Add(o.At)
 func (t *Tracker) Observe(o *Observation) {
 	t.order(o)
 	c := t.options.Container(o.CgroupID, o.Cgroup)
-	m := t.mark(o.SessionID, o.LoginUID)
+	m := t.mark(markKey{o.SessionID, o.LoginUID})
 	if m != nil && m.named.PID == 0 {
 		m.named, m.namedIn = o.Task, c.ID
 	}
-	if m == nil || m.session != nil || m.released || m.conflict || !t.inRange(o.LoginUID) {
+	if m == nil || m.record != nil || m.released || m.conflict || !t.inRange(o.LoginUID) {
 		t.give(m, o, c)
 		return
 	}
@@ -141,20 +141,17 @@ func (t *Tracker) tell(n *Notice) {
 	t.notice(n)
 }
 
-// mark returns the mark of a session ID, made if need be; nil for none.
-func (t *Tracker) mark(id, login uint32) *mark {
-	if id == 0 || id == journal.SessionIDUnset {
+// mark returns the mark, made if need be; nil for none.
+func (t *Tracker) mark(key markKey) *mark {
+	if key.session == 0 || key.session == journal.SessionIDUnset {
 		return nil
 	}
-	m := t.marks[id]
+	m := t.marks[key]
 	if m == nil {
-		m = &mark{id: id, login: login, last: t.now}
-		t.marks[id] = m
+		m = &mark{markKey: key, last: t.now, epoch: t.epoch}
+		t.marks[key] = m
 		m.place = t.bare.PushBack(m)
 		t.bound(t.bare)
-	}
-	if m.login == 0 {
-		m.login = login
 	}
 	return m
 }
@@ -175,12 +172,12 @@ func (t *Tracker) bound(l *list.List) {
 	t.forget(victim.Value.(*mark))
 }
 
-func (m *mark) over() bool { return m.live == 0 && len(m.held) == 0 && (m.ended || m.session == nil) }
+func (m *mark) over() bool { return m.live == 0 && len(m.held) == 0 && (m.ended || m.record == nil) }
 
 func (t *Tracker) forget(m *mark) {
 	t.release(m)
-	delete(t.marks, m.id)
-	if m.session != nil {
+	delete(t.marks, m.markKey)
+	if m.record != nil {
 		t.recorded.Remove(m.place)
 	} else {
 		t.bare.Remove(m.place)
@@ -241,7 +238,7 @@ func (t *Tracker) Advance(now time.Time) {
 	}
 	for len(t.queue) > 0 {
 		m := t.queue[0]
-		if m.waiting && m.session == nil && !m.conflict && now.Sub(m.since) < t.options.Hold && t.marks[m.id] == m {
+		if m.waiting && m.record == nil && !m.conflict && now.Sub(m.since) < t.options.Hold && t.marks[m.markKey] == m {
 			break
 		}
 		t.queue[0] = nil
@@ -266,7 +263,7 @@ func (t *Tracker) Flush(now time.Time) {
 // due ends the waiting of a mark.
 func (t *Tracker) due(m *mark, now time.Time) {
 	m.waiting = false
-	if m.session == nil && !m.conflict && !m.forged && t.marks[m.id] == m {
+	if m.record == nil && !m.conflict && !m.forged && t.marks[m.markKey] == m {
 		m.forged = true
 		t.counts.Forged++
 		t.tell(t.forgery(m, now))
@@ -276,7 +273,7 @@ func (t *Tracker) due(m *mark, now time.Time) {
 
 func (t *Tracker) forgery(m *mark, now time.Time) *Notice {
 	n := &Notice{
-		Kind: NoticeForged, Time: now, SessionID: m.id, LoginUID: m.login, Process: t.process(m.named), ContainerID: m.namedIn,
+		Kind: NoticeForged, Time: now, SessionID: m.session, LoginUID: m.login, Process: t.process(m.named), ContainerID: m.namedIn,
 		Reason: "no record of the node has this mark",
 	}
 	if t.counts.EvictedSessions > 0 {
@@ -304,7 +301,7 @@ func (t *Tracker) AddRecord(r *journal.Record) {
 	switch {
 	case r.Kind == journal.KindRefusal:
 		return
-	case r.SessionID == 0:
+	case r.SessionID == 0 || r.LoginUID == 0:
 		t.counts.Unmarked++
 		return
 	case r.BootID != t.options.BootID:
@@ -314,8 +311,8 @@ func (t *Tracker) AddRecord(r *journal.Record) {
 		t.intend(r)
 		return
 	}
-	m := t.marks[r.SessionID]
-	if m == nil || m.session == nil || m.session.SessionKey() != r.SessionKey() {
+	m := t.marks[markKey{r.SessionID, r.LoginUID}]
+	if m == nil || m.record == nil || m.record.SessionKey() != r.SessionKey() {
 		return // a mark that only the process was found to have is no evidence
 	}
 	if r.PID > 0 {
@@ -335,19 +332,19 @@ func later(a, b time.Time) time.Time {
 
 // intend notes whose mark it is.
 func (t *Tracker) intend(r *journal.Record) {
-	m := t.mark(r.SessionID, r.LoginUID)
-	if m.session != nil && m.session.SessionKey() != r.SessionKey() && !m.conflict {
+	m := t.mark(markKey{r.SessionID, r.LoginUID})
+	if m.record != nil && m.record.SessionKey() != r.SessionKey() && !m.conflict {
 		m.conflict = true
 		t.counts.Conflicts++
 		t.tell(&Notice{
-			Kind: NoticeConflict, Time: r.Time, SessionID: m.id, LoginUID: m.login, ContainerID: strings.Clone(r.ContainerID),
+			Kind: NoticeConflict, Time: r.Time, SessionID: m.session, LoginUID: m.login, ContainerID: strings.Clone(r.ContainerID),
 			Reason: "two sessions of the journal have this mark",
 		})
 	}
-	if m.session != nil {
+	if m.record != nil {
 		return
 	}
-	m.session = clone(&r.Session)
+	m.record = clone(&r.Session)
 	m.last = later(m.last, r.Time)
 	t.bare.Remove(m.place)
 	m.place = t.recorded.PushBack(m)
@@ -404,10 +401,10 @@ var kinds = [...]attribution.Kind{attribution.KindFork, attribution.KindExec, at
 func (t *Tracker) join(m *mark, e *Event, c Container) {
 	m.last = later(m.last, e.Time)
 	m.begin(&e.Observation, c, t.options.MountNS, e.Time)
-	if m.session == nil || m.conflict {
+	if m.record == nil || m.conflict {
 		return
 	}
-	e.Session, e.Role = m.session, m.role(e.Observation.Task)
+	e.Session, e.Role = m.record, t.role(m, e.Observation.Task)
 	if e.ContainerID == "" && !c.Known && e.Role == RoleSession && len(e.Session.ContainerID) >= containerIDBytes {
 		e.ContainerID = e.Session.ContainerID
 	}

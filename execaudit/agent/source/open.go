@@ -59,7 +59,7 @@ func Open(mode Mode, b bpf.Options, c connector.Options) (*Opened, error) {
 	}
 	o := &Opened{Origin: agent.OriginConnector, Closer: r, Reader: connected{r}, Blind: r.Blind()}
 	if refused != nil {
-		o.Blind = append([]string{"no eBPF program could be loaded; what is told comes from the proc connector"}, o.Blind...)
+		o.Blind = append([]string{"what is told comes from the proc connector: " + refused.Error()}, o.Blind...)
 	}
 	return o, nil
 }
