@@ -22,6 +22,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: node
 {{- end }}
 
+{{- define "lanyard.agent.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: agent
+{{- end }}
+
 {{- define "lanyard.image" -}}
 {{- with .Values.image -}}
 {{- with .registry }}{{ . }}/{{ end }}{{ .repository }}

@@ -1,0 +1,2 @@
+// Package status is the command `status`: is the agent well?
+package status
