@@ -5,9 +5,11 @@ import (
 	"crypto/x509"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	admissionregistration "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,6 +103,68 @@ func TestChartRights(t *testing.T) {
 			if len(binding.Subjects) != 1 || binding.Subjects[0].Name != binding.RoleRef.Name || binding.Subjects[0].Namespace != bridge.Namespace {
 				t.Errorf("%s %s: subjects %v of %s", object.GetKind(), object.GetName(), binding.Subjects, binding.RoleRef.Name)
 			}
+		}
+	})
+}
+
+func TestChartAgent(t *testing.T) {
+	podOf := func(t *testing.T, values mapping) corev1.PodSpec {
+		t.Helper()
+		values["enabled"] = true
+		objects := render(t, bridge.Release{Values: mapping{"agent": values}})
+		return typed[appsv1.DaemonSet](t, objects, "DaemonSet", "lanyard-agent").Spec.Template.Spec
+	}
+	t.Run("AGT-7 it is there only where it is asked for", func(t *testing.T) {
+		for _, object := range render(t, bridge.Release{}) {
+			if strings.Contains(object.GetName(), "agent") {
+				t.Errorf("%s %s", object.GetKind(), object.GetName())
+			}
+		}
+	})
+	t.Run("AGT-7 it has no right in the cluster, and no token", func(t *testing.T) {
+		pod := podOf(t, mapping{})
+		if *pod.AutomountServiceAccountToken || pod.ServiceAccountName != "lanyard-agent" {
+			t.Errorf("account %q, token: %t", pod.ServiceAccountName, *pod.AutomountServiceAccountToken)
+		}
+		objects := render(t, bridge.Release{Values: mapping{"agent": mapping{"enabled": true}}})
+		for _, object := range objects.Only("ClusterRoleBinding", "RoleBinding") {
+			for _, subject := range typed[rbacv1.RoleBinding](t, objects, object.GetKind(), object.GetName()).Subjects {
+				if subject.Name == "lanyard-agent" {
+					t.Errorf("%s %s names it", object.GetKind(), object.GetName())
+				}
+			}
+		}
+	})
+	for mode, want := range map[string][]corev1.Capability{
+		"ebpf": {"BPF", "PERFMON"}, "connector": {"NET_ADMIN", "SYS_PTRACE"}, "auto": {"BPF", "PERFMON", "NET_ADMIN", "SYS_PTRACE"},
+	} {
+		t.Run("AGT-7 its capabilities, and nothing that would give it more: "+mode, func(t *testing.T) {
+			pod := podOf(t, mapping{"mode": mode})
+			s := pod.Containers[0].SecurityContext
+			if !slices.Equal(s.Capabilities.Add, want) || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
+				t.Errorf("capabilities %v, want %v and no others", s.Capabilities, want)
+			}
+			if s.Privileged != nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
+				t.Errorf("security context %+v", s)
+			}
+			if !pod.HostPID || pod.HostIPC || pod.HostNetwork != (mode != "ebpf") {
+				t.Errorf("namespaces of the host: PID %t, IPC %t, network %t", pod.HostPID, pod.HostIPC, pod.HostNetwork)
+			}
+		})
+	}
+	t.Run("AGT-7 of the host it can write what it pins, its socket and its events, and no more", func(t *testing.T) {
+		pod := podOf(t, mapping{"output": mapping{"directory": "/srv/events"}})
+		var writable []string
+		for _, mount := range pod.Containers[0].VolumeMounts {
+			if !mount.ReadOnly {
+				writable = append(writable, mount.MountPath)
+			}
+		}
+		if want := []string{"/run/execaudit-agent", "/sys/fs/bpf", "/srv/events"}; !slices.Equal(writable, want) {
+			t.Errorf("it can write %q, want %q", writable, want)
+		}
+		if len(pod.Volumes) != len(pod.Containers[0].VolumeMounts) {
+			t.Errorf("%d volumes, %d mounts", len(pod.Volumes), len(pod.Containers[0].VolumeMounts))
 		}
 	})
 }

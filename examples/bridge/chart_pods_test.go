@@ -116,11 +116,11 @@ func collect(t *testing.T, w *kubernetes.Worker) {
 	}
 }
 
-// programsImage is an image of the bridge's two programs, as the chart's Dockerfile makes it.
+// programsImage is an image of the three programs, as the chart's Dockerfile makes it.
 func programsImage(t *testing.T) v1.Image {
 	t.Helper()
 	var entries []testimage.Entry
-	for _, name := range []string{"lanyard-bridge", "lanyard-oci"} {
+	for _, name := range []string{"lanyard-bridge", "lanyard-oci", "execaudit-agent"} {
 		path, err := parts.Find(name)
 		if err != nil {
 			t.Fatal(err)

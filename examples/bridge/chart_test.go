@@ -46,6 +46,10 @@ func renderings(t *testing.T) map[string]mapping {
 		"ignore, nobody bypasses": {
 			"webhook": mapping{"failurePolicy": "Ignore", "breakGlassGroups": []any{}, "unready": "refuse"},
 		},
+		"the agent":                       {"agent": mapping{"enabled": true}},
+		"the agent, by the connector":     {"agent": mapping{"enabled": true, "mode": "connector"}},
+		"the agent, to standard output":   {"agent": mapping{"enabled": true, "mode": "auto", "pin": false, "output": mapping{"stdout": true}}},
+		"the agent without the node part": {"agent": mapping{"enabled": true}, "node": mapping{"enabled": false}},
 		"everything else": {
 			"image": mapping{
 				"registry": "registry.example:5000", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{mapping{"name": "pull"}},
@@ -59,6 +63,11 @@ func renderings(t *testing.T) map[string]mapping {
 				"nodeSelector": mapping{"pool": "b"}, "priorityClassName": "system-node-critical", "maxUnavailable": 1,
 				"mark": "workloads", "failure": "open", "unmarkedNamespaces": []any{"ssh"}, "journalKey": "/etc/lanyard/journal.key",
 				"exitCodes": true, "seLinuxOptions": mapping{"type": "spc_t"},
+			},
+			"agent": mapping{
+				"enabled": true, "args": "omit", "ringMiB": 64, "output": mapping{"directory": "/srv/events", "fileMiB": 1, "keep": 0},
+				"maxUnavailable": 1, "priorityClassName": "system-node-critical", "nodeSelector": mapping{"pool": "b"},
+				"tolerations": []any{}, "seLinuxOptions": mapping{"type": "spc_t"},
 			},
 		},
 	}
@@ -115,6 +124,10 @@ func TestChartRefuses(t *testing.T) {
 		"a webhook without TLS":         {mapping{"webhook": mapping{"url": "http://192.0.2.10/"}}, "url"},
 		"an address that is no range":   {mapping{"webhook": mapping{"apiServerCIDRs": []any{"192.0.2.10"}}}, "apiServerCIDRs"},
 		"a group that ends the CEL":     {mapping{"webhook": mapping{"breakGlassGroups": []any{"a'b"}}}, "breakGlassGroups"},
+		"an agent of no mode":           {mapping{"agent": mapping{"mode": "magic"}}, "mode"},
+		"arguments of no policy":        {mapping{"agent": mapping{"args": "hide"}}, "args"},
+		"a ring of no power of two":     {mapping{"agent": mapping{"ringMiB": 3}}, "ringMiB"},
+		"events to a relative path":     {mapping{"agent": mapping{"output": mapping{"directory": "log"}}}, "directory"},
 		"a relative path":               {mapping{"node": mapping{"paths": mapping{"runtimes": "usr"}}}, "runtimes"},
 		"a bundle that is no PEM":       {mapping{"tls": mapping{"existingSecret": "s", "caBundle": "x"}}, "caBundle"},
 		"a certificate without its CA":  {mapping{"tls": mapping{"existingSecret": "s"}}, "needs tls.caBundle"},
