@@ -2,13 +2,11 @@ package board_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"pgregory.net/rapid"
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/board"
@@ -18,138 +16,105 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// event is one of a process of session 7, a second after the one before by its start.
-func event(kind attribution.Kind, pid int, command string) *agent.Event {
-	return &agent.Event{Event: attribution.Event{
-		Kind: kind, Time: noon.Add(time.Duration(pid) * time.Second), SessionID: 7, LoginUID: agent.MinLoginUID + 7,
-		Process: attribution.Process{PID: pid, StartTicks: uint64(1000 + pid), BootID: "boot"}, ContainerID: "c0ffee", Command: command,
-	}}
+// sink is an output in memory.
+type sink struct {
+	text             strings.Builder
+	failing, rotated error
+	closed           bool
 }
 
-func write(t testing.TB, b *board.Board, events ...*agent.Event) {
+func (s *sink) Append(lines []byte) error {
+	if s.failing == nil {
+		s.text.Write(lines)
+	}
+	return s.failing
+}
+func (s *sink) Rotated() error { return s.rotated }
+func (s *sink) Close() error   { s.closed = true; return nil }
+
+func event(kind agent.Kind, command string) *agent.Event {
+	return &agent.Event{
+		Event: attribution.Event{Node: "n1", Time: noon, SessionID: 7, Process: attribution.Process{PID: 1, StartTicks: 2, BootID: "boot"}, Command: command},
+		Args:  strings.Fields(command), Observation: agent.Observation{Kind: kind},
+	}
+}
+
+func write(t testing.TB, b *board.Board, events []*agent.Event, notices ...*agent.Notice) {
 	t.Helper()
-	if err := b.Write(events, nil); err != nil {
+	if err := b.Write(events, notices); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestSessions(t *testing.T) {
-	t.Run("AGT-3 a session is there from its first process to the end of its last", func(t *testing.T) {
-		b := board.New(board.Options{})
-		write(t, b, event(attribution.KindExec, 1, "sh"), event(attribution.KindFork, 2, "sh"), event(attribution.KindExec, 2, "sleep 5"))
-		all := b.Snapshot().Sessions
-		if len(all) != 1 || all[0].Processes != 2 || all[0].Command != "sleep 5" || all[0].PID != 2 || all[0].Executed != 2 || all[0].Since != noon.Add(time.Second) {
-			t.Fatalf("%+v", all)
-		}
-		write(t, b, event(attribution.KindExit, 1, ""))
-		if s := b.Status(); s.Sessions != 1 || s.Processes != 1 || s.Events["exec"] != 2 || s.Events["exit"] != 1 {
-			t.Fatalf("%+v", s)
-		}
-		write(t, b, event(attribution.KindExit, 2, ""))
-		if s := b.Status(); s.Sessions != 0 || s.Processes != 0 {
-			t.Fatalf("%+v", s)
-		}
-	})
-	t.Run("AGT-3 the record may come after the first events", func(t *testing.T) {
-		b := board.New(board.Options{})
-		write(t, b, event(attribution.KindExec, 1, "sh"))
-		if s := b.Snapshot().Sessions[0]; s.Known || s.ContainerID != "c0ffee" {
-			t.Fatalf("%+v", s)
-		}
-		late := event(attribution.KindFork, 2, "sh")
-		late.Session = &journal.Session{ExecSession: "e1", Namespace: "shop", Pod: "cart", Container: "app", ContainerID: "c0ffee"}
-		write(t, b, late)
-		if s := b.Snapshot().Sessions[0]; !s.Known || s.ExecSession != "e1" || s.Pod != "cart" {
-			t.Fatalf("%+v", s)
-		}
-	})
-	t.Run("AGT-1 the runtime's own processes are counted, and are not the session's", func(t *testing.T) {
-		b := board.New(board.Options{})
-		own := event(attribution.KindExec, 1, "runc init")
+func TestWrite(t *testing.T) {
+	t.Run("AGT-6 events and notices are lines, in their order, and counted", func(t *testing.T) {
+		out := &sink{}
+		b := board.New(out, board.Options{})
+		own := event(agent.KindExec, "runc init")
 		own.Role = agent.RoleRuntime
-		write(t, b, own)
-		if s := b.Status(); s.Sessions != 0 || s.Runtime != 1 || s.Events["exec"] != 1 {
-			t.Fatalf("%+v", s)
-		}
-	})
-	t.Run("AGT-1 the exit of another process of the number ends nothing", func(t *testing.T) {
-		b := board.New(board.Options{})
-		write(t, b, event(attribution.KindExec, 1, "sh"))
-		other := event(attribution.KindExit, 1, "")
-		other.Process.StartTicks = 5
-		write(t, b, other)
-		if s := b.Status(); s.Sessions != 1 {
-			t.Fatalf("%+v", s)
-		}
-	})
-	t.Run("AGT-2 after a loss, processes that are gone are found", func(t *testing.T) {
-		b := board.New(board.Options{Alive: func(p attribution.Process) bool { return p.PID == 2 }})
-		write(t, b, event(attribution.KindExec, 1, "sh"), event(attribution.KindFork, 2, ""))
-		if s := b.Status(); s.Processes != 2 {
-			t.Fatalf("%+v", s)
-		}
-		if err := b.Write(nil, []*agent.Notice{{Kind: agent.NoticeLost, Time: noon, Count: 3, Reason: "full"}}); err != nil {
-			t.Fatal(err)
-		}
-		if s := b.Status(); s.Processes != 1 || s.Lost["full"] != 3 || s.Gaps != 1 {
-			t.Fatalf("%+v", s)
-		}
-	})
-	t.Run("AGT-1 sessions and processes are bounded, and what there is no room for is told", func(t *testing.T) {
-		b := board.New(board.Options{MaxSessions: 2, MaxProcesses: 3})
-		for i := range 5 {
-			for pid := range 2 {
-				e := event(attribution.KindExec, 10*i+pid+1, "x")
-				e.Event.SessionID = uint32(i + 1)
-				write(t, b, e)
+		write(t, b, []*agent.Event{own, event(agent.KindFork, ""), event(agent.KindExit, "")}, &agent.Notice{Kind: agent.NoticeForged, Time: noon})
+		lines := strings.Split(strings.TrimSuffix(out.text.String(), "\n"), "\n")
+		for i, want := range []string{`"event":"exec"`, `"event":"fork"`, `"event":"exit"`, `"notice":"forged"`} {
+			if len(lines) != 4 || !strings.Contains(lines[i], want) {
+				t.Fatalf("%q, want %s at %d", lines, want, i)
 			}
 		}
-		if s := b.Snapshot(); len(s.Sessions) != 2 || s.Unlisted != 7 || s.Status.Processes != 3 {
-			t.Fatalf("%+v", s)
+		if s := b.Status(); s.Events["exec"] != 1 || s.Events["fork"] != 1 || s.Events["exit"] != 1 || s.Runtime != 1 || s.Notices["forged"] != 1 {
+			t.Errorf("%+v", s)
+		}
+		if err := b.Close(); err != nil || !out.closed {
+			t.Errorf("Close() = %v, closed: %t", err, out.closed)
 		}
 	})
-	t.Run("AGT-1 a long command is cut between characters", func(t *testing.T) {
-		b := board.New(board.Options{})
-		write(t, b, event(attribution.KindExec, 1, "x"+strings.Repeat("é", 1000)))
-		if got := b.Snapshot().Sessions[0].Command; len(got) != 511 || strings.ToValidUTF8(got, "?") != got {
-			t.Errorf("%d bytes: %q", len(got), got)
+	t.Run("AGT-6 AGT-2 what cannot be written is not counted as written, and told until it can", func(t *testing.T) {
+		out := &sink{failing: errors.New("no space"), rotated: errors.New("no names")}
+		b := board.New(out, board.Options{})
+		if err := b.Write([]*agent.Event{event(agent.KindExec, "id")}, nil); err == nil {
+			t.Fatal("no error")
+		}
+		if s := b.Status(); s.OutputError != "no space" || s.RotationError != "no names" || s.Events["exec"] != 0 {
+			t.Errorf("%+v", s)
+		}
+		out.failing, out.rotated = nil, nil
+		write(t, b, nil, &agent.Notice{Kind: agent.NoticeLost, Time: noon, Count: 1, Reason: "slow"})
+		if s := b.Status(); s.OutputError != "" || s.RotationError != "" || s.Lost["slow"] != 1 || *s.LastGap != noon {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("AGT-2 reasons are bounded, and none is left out of the sum", func(t *testing.T) {
+		b := board.New(&sink{}, board.Options{})
+		for i := range 100 {
+			write(t, b, nil, &agent.Notice{Kind: agent.NoticeLost, Count: 1, Reason: strings.Repeat("x", i)})
+		}
+		s := b.Status()
+		var sum uint64
+		for _, n := range s.Lost {
+			sum += n
+		}
+		if len(s.Lost) > 17 || sum != 100 || s.Notices["lost"] != 100 {
+			t.Errorf("%d reasons, %d lost, %d told", len(s.Lost), sum, s.Notices["lost"])
 		}
 	})
 }
 
-// TestBoardLaw: whatever happens to which processes, the board has those that a plain list of them has.
-func TestBoardLaw(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		b := board.New(board.Options{})
-		type process struct {
-			session uint32
-			pid     int
+func TestSnapshot(t *testing.T) {
+	b := board.New(&sink{}, board.Options{Now: func() time.Time { return noon }})
+	if s := b.Snapshot(); len(s.Sessions) != 0 || s.Sessions == nil || s.Time != noon {
+		t.Errorf("%+v", s)
+	}
+	b.Live(func(s *board.Status) { s.Mode = board.ModeEBPF }, func() []agent.SessionState {
+		return []agent.SessionState{
+			{SessionID: 8, Began: noon, Processes: 2, Command: "id"},
+			{SessionID: 7, Began: noon, Session: &journal.Session{ExecSession: "e1", Pod: "cart"}, Process: attribution.Process{PID: 5}},
 		}
-		var alive []process
-		for range rapid.IntRange(0, 60).Draw(rt, "events") {
-			p := process{uint32(rapid.IntRange(1, 4).Draw(rt, "session")), 0}
-			p.pid = int(p.session)*100 + rapid.IntRange(0, 5).Draw(rt, "pid")
-			kind := rapid.SampledFrom([]attribution.Kind{attribution.KindFork, attribution.KindExec, attribution.KindExit}).Draw(rt, "kind")
-			alive = slices.DeleteFunc(alive, func(other process) bool { return other == p })
-			if kind != attribution.KindExit {
-				alive = append(alive, p)
-			}
-			e := event(kind, p.pid, "x")
-			e.Event.SessionID = p.session
-			write(t, b, e)
+	})
+	t.Run("AGT-3 sessions have what the journal has of them, in a defined order", func(t *testing.T) {
+		s := b.Snapshot()
+		if s.Status.Mode != board.ModeEBPF || len(s.Sessions) != 2 {
+			t.Fatalf("%+v", s)
 		}
-		got := b.Snapshot()
-		want := map[uint32]int{}
-		for _, p := range alive {
-			want[p.session]++
-		}
-		if len(got.Sessions) != len(want) || got.Status.Processes != len(alive) {
-			rt.Fatalf("%d sessions and %d processes, want %d and %d", len(got.Sessions), got.Status.Processes, len(want), len(alive))
-		}
-		for _, s := range got.Sessions {
-			if s.Processes != want[s.SessionID] {
-				rt.Fatalf("session %d has %d processes, want %d", s.SessionID, s.Processes, want[s.SessionID])
-			}
+		if first, second := s.Sessions[0], s.Sessions[1]; !first.Known || first.Pod != "cart" || first.PID != 5 || second.Known || second.Processes != 2 {
+			t.Errorf("%+v", s.Sessions)
 		}
 	})
 }
@@ -162,7 +127,7 @@ func TestFaults(t *testing.T) {
 		says   string
 	}{
 		"AGT-2 well":                         {func(*board.Status) {}, ""},
-		"AGT-4 no eBPF":                      {func(s *board.Status) { s.Mode, s.ModeReason = board.ModeConnector, "not permitted" }, "not permitted"},
+		"AGT-4 no eBPF":                      {func(s *board.Status) { s.Mode = board.ModeConnector }, "eBPF"},
 		"AGT-4 blind":                        {func(s *board.Status) { s.Blind = []string{"arguments"} }, "blind: arguments"},
 		"AGT-2 events were lost":             {func(s *board.Status) { s.LastGap = ago(time.Minute) }, "lost"},
 		"AGT-2 events were lost long ago":    {func(s *board.Status) { s.LastGap = ago(time.Hour) }, ""},
@@ -181,13 +146,9 @@ func TestFaults(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	b := board.New(board.Options{Live: func(s *board.Status) { s.Mode, s.Held, s.RingUsed = board.ModeEBPF, 3, 4096 }})
-	write(t, b, event(attribution.KindExec, 1, "secret --password=hunter2"))
-	notices := []*agent.Notice{{Kind: agent.NoticeForged}, {Kind: agent.NoticeLost, Count: -1, Reason: "restart"}, {Kind: agent.NoticeBlind, Reason: "arguments"}}
-	if err := b.Write(nil, notices); err != nil {
-		t.Fatal(err)
-	}
-	b.OutputFailed(errors.New("no space"))
+	b := board.New(&sink{}, board.Options{Live: func(s *board.Status) { s.Mode, s.Held, s.RingBytes, s.Blind = board.ModeEBPF, 3, 4096, []string{"x"} }})
+	write(t, b, []*agent.Event{event(agent.KindExec, "secret --password=hunter2")},
+		&agent.Notice{Kind: agent.NoticeForged}, &agent.Notice{Kind: agent.NoticeLost, Time: time.Now(), Count: -1, Reason: "restart"})
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(b)
 	families, err := registry.Gather()
@@ -208,9 +169,9 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]float64{
-		"lanyard_agent_events_total exec": 1, "lanyard_agent_events_total fork": 0, "lanyard_agent_forged_marks_total": 1,
-		"lanyard_agent_gaps_total": 1, "lanyard_agent_lost_events_total restart": 0, "lanyard_agent_sessions": 1,
-		"lanyard_agent_held_events": 3, "lanyard_agent_ring_used_bytes": 4096, "lanyard_agent_mode ebpf": 1, "lanyard_agent_faults": 2,
+		"lanyard_agent_events_total exec": 1, "lanyard_agent_events_total fork": 0, "lanyard_agent_notices_total forged": 1,
+		"lanyard_agent_notices_total lost": 1, "lanyard_agent_lost_events_total restart": 0, "lanyard_agent_held_events": 3,
+		"lanyard_agent_ring_bytes": 4096, "lanyard_agent_mode ebpf": 1, "lanyard_agent_faults": 2,
 	} {
 		t.Run("AGT-6 "+name, func(t *testing.T) {
 			if value, there := got[name]; !there || value != want {
@@ -218,14 +179,4 @@ func TestMetrics(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AGT-2 reasons are bounded", func(t *testing.T) {
-		for i := range 100 {
-			if err := b.Write(nil, []*agent.Notice{{Kind: agent.NoticeLost, Count: 1, Reason: strings.Repeat("x", i)}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if s := b.Status(); len(s.Lost) > 17 || s.Gaps != 101 {
-			t.Errorf("%d reasons, %d gaps", len(s.Lost), s.Gaps)
-		}
-	})
 }

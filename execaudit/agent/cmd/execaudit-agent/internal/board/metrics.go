@@ -2,6 +2,8 @@ package board
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lanyard-dev/lanyard/execaudit/agent"
 )
 
 // what a scrape tells, each from the status of that moment.
@@ -9,16 +11,20 @@ var (
 	events    = desc("events_total", "Events written, by what happened.", "kind")
 	runtime   = desc("runtime_events_total", "Events of these that are of the runtime's own processes.")
 	lost      = desc("lost_events_total", "Events that are missing, at most, by why.", "reason")
-	gaps      = desc("gaps_total", "How often events were missing, an unknown number included.")
-	forged    = desc("forged_marks_total", "Marks of the sessions' range that no record of the node has.")
+	notices   = desc("notices_total", "Notices written, by what they tell: forged marks, marks that were left, losses.", "notice")
 	sessions  = desc("sessions", "Sessions with a process that is alive.")
 	processes = desc("processes", "Processes of sessions that are alive.")
 	held      = desc("held_events", "Events that wait for their session's record.")
+	waiting   = desc("waiting_bytes", "What waits to be written.")
 	ringSize  = desc("ring_bytes", "The size of the kernel's buffer.")
-	ringUsed  = desc("ring_used_bytes", "What of the kernel's buffer is not read yet.")
 	mode      = desc("mode", "1 for how the agent sees processes.", "mode")
 	faulty    = desc("faults", "What is wrong now, as `status` tells it: 0 is well.")
 )
+
+// noticeKinds are those that are counted.
+var noticeKinds = []agent.NoticeKind{
+	agent.NoticeStart, agent.NoticeStop, agent.NoticeLost, agent.NoticeForged, agent.NoticeConflict, agent.NoticeLeft, agent.NoticeBlind,
+}
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("lanyard_agent_"+name, help, labels, nil)
@@ -27,7 +33,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe sends the metrics' descriptions.
 func (b *Board) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		events, runtime, lost, gaps, forged, sessions, processes, held, ringSize, ringUsed, mode, faulty,
+		events, runtime, lost, notices, sessions, processes, held, waiting, ringSize, mode, faulty,
 	} {
 		out <- d
 	}
@@ -46,13 +52,14 @@ func (b *Board) Collect(out chan<- prometheus.Metric) {
 		send(lost, prometheus.CounterValue, float64(n), reason)
 	}
 	send(runtime, prometheus.CounterValue, float64(s.Runtime))
-	send(gaps, prometheus.CounterValue, float64(s.Gaps))
-	send(forged, prometheus.CounterValue, float64(s.Forged))
+	for _, kind := range noticeKinds {
+		send(notices, prometheus.CounterValue, float64(s.Notices[string(kind)]), string(kind))
+	}
 	send(sessions, prometheus.GaugeValue, float64(s.Sessions))
 	send(processes, prometheus.GaugeValue, float64(s.Processes))
 	send(held, prometheus.GaugeValue, float64(s.Held))
+	send(waiting, prometheus.GaugeValue, float64(s.Waiting))
 	send(ringSize, prometheus.GaugeValue, float64(s.RingBytes))
-	send(ringUsed, prometheus.GaugeValue, float64(s.RingUsed))
 	if s.Mode != "" {
 		send(mode, prometheus.GaugeValue, 1, s.Mode)
 	}

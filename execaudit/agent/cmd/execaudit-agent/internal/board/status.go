@@ -8,9 +8,8 @@ type Status struct {
 	Version string    `json:"version"`
 	BootID  string    `json:"bootID"`
 	Started time.Time `json:"started"`
-	// Mode is "ebpf" or "connector"; ModeReason says why it is not the first.
-	Mode       string `json:"mode"`
-	ModeReason string `json:"modeReason,omitempty"`
+	// Mode is "ebpf" or "connector".
+	Mode string `json:"mode"`
 	// Pinned says that the kernel keeps what happens while the agent is away.
 	Pinned bool `json:"pinned"`
 	// Blind is what cannot be seen, for people; empty where nothing is known to be missing.
@@ -18,26 +17,31 @@ type Status struct {
 	// Events are those written, by kind; Runtime of them are the runtime's own processes'.
 	Events  map[string]uint64 `json:"events"`
 	Runtime uint64            `json:"runtime"`
-	// Lost are the events that are missing, at most, by reason; Gaps is how often some were, an unknown number included.
+	// Notices are those written, by kind: "forged" are marks that no record of the node has, "left" processes that left
+	// their session's mark, "lost" is how often events were missing.
+	Notices map[string]uint64 `json:"notices"`
+	// Lost are the events that are missing, at most, by reason. One of unknown number counts as none here.
 	Lost map[string]uint64 `json:"lost"`
-	Gaps uint64            `json:"gaps"`
 	// LastGap is when some were missing last.
 	LastGap *time.Time `json:"lastGap,omitempty"`
-	// Forged are marks that no record of the node has.
-	Forged uint64 `json:"forged"`
-	// Sessions and Processes are those that are alive; Held are events that wait for their session's record.
+	// Sessions and Processes are those that are alive; Held are events that wait for their session's record; Waiting are
+	// the bytes that wait for the output.
 	Sessions  int `json:"sessions"`
 	Processes int `json:"processes"`
 	Held      int `json:"held"`
-	// RingBytes is the size of the kernel's buffer, RingUsed how much of it is not read yet.
-	RingBytes uint64 `json:"ringBytes,omitempty"`
-	RingUsed  uint64 `json:"ringUsed,omitempty"`
+	Waiting   int `json:"waiting"`
+	// RingBytes is the size of the kernel's buffer; 0 without one.
+	RingBytes int `json:"ringBytes,omitempty"`
 	// Journal is the journal's path, JournalError why it cannot be read.
 	Journal      string `json:"journal"`
 	JournalError string `json:"journalError,omitempty"`
-	// Output is the file of events, or -; OutputError is why it cannot be written, while that is so.
-	Output      string `json:"output"`
-	OutputError string `json:"outputError,omitempty"`
+	// Trouble is the last error that ended nothing, such as a record that cannot be read.
+	Trouble string `json:"trouble,omitempty"`
+	// Output is the file of events, or -; OutputError is why it cannot be written, and RotationError why it cannot be
+	// rotated, while that is so.
+	Output        string `json:"output"`
+	OutputError   string `json:"outputError,omitempty"`
+	RotationError string `json:"rotationError,omitempty"`
 	// Capabilities are those that the agent has now.
 	Capabilities []string `json:"capabilities"`
 }
@@ -48,11 +52,7 @@ const recent = 10 * time.Minute
 // Faults say what is wrong now, for people: the agent is blind, loses events, or cannot write. Without any it is well.
 func (s *Status) Faults(now time.Time) (out []string) {
 	if s.Mode != ModeEBPF {
-		why := "the agent does not use eBPF"
-		if s.ModeReason != "" {
-			why += ": " + s.ModeReason
-		}
-		out = append(out, why)
+		out = append(out, "the agent does not see by eBPF")
 	}
 	for _, what := range s.Blind {
 		out = append(out, "blind: "+what)
@@ -65,6 +65,9 @@ func (s *Status) Faults(now time.Time) (out []string) {
 	}
 	if s.OutputError != "" {
 		out = append(out, "events cannot be written: "+s.OutputError)
+	}
+	if s.RotationError != "" {
+		out = append(out, "the file of events cannot be rotated: "+s.RotationError)
 	}
 	return out
 }
@@ -88,16 +91,14 @@ type Session struct {
 	Pod         string `json:"pod,omitempty"`
 	Container   string `json:"container,omitempty"`
 	ContainerID string `json:"containerID,omitempty"`
-	// Since is the first event of the session that the agent saw; Earlier says that it began before.
-	Since   time.Time `json:"since"`
-	Earlier bool      `json:"earlier,omitempty"`
-	// Processes are those that are alive; Executed counts commands.
-	Processes int    `json:"processes"`
-	Executed  uint64 `json:"executed"`
-	// Command is the newest, of process PID, begun at Newest. Arguments are as the configuration has them told.
+	// Since is when the session's first program was seen; zero before that.
+	Since time.Time `json:"since"`
+	// PID is the session's first process, 0 before it is known; Processes are those that are alive.
+	PID       int `json:"pid,omitempty"`
+	Processes int `json:"processes"`
+	// Command is the newest, with arguments as the configuration has them told; Last is the newest event's time.
 	Command string    `json:"command"`
-	PID     int       `json:"pid"`
-	Newest  time.Time `json:"newest"`
+	Last    time.Time `json:"last"`
 }
 
 // Snapshot is the node as it is now.
@@ -106,6 +107,4 @@ type Snapshot struct {
 	Status Status    `json:"status"`
 	// Sessions are in the order of Since, then SessionID.
 	Sessions []Session `json:"sessions"`
-	// Unlisted counts events of processes and sessions beyond those that the agent lists. They are written all the same.
-	Unlisted uint64 `json:"unlisted,omitempty"`
 }

@@ -15,17 +15,14 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/board"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/control"
-	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 )
 
 func TestSocket(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	b := board.New(board.Options{Status: board.Status{Node: "n1", Mode: board.ModeEBPF}, Now: func() time.Time { return now }})
-	if err := b.Write([]*agent.Event{{Event: attribution.Event{
-		Kind: attribution.KindExec, Time: now, SessionID: 7, Process: attribution.Process{PID: 1, StartTicks: 2, BootID: "b"}, Command: "sh -c \x1b[31m",
-	}}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	b := board.New(nil, board.Options{Status: board.Status{Node: "n1", Mode: board.ModeEBPF}, Now: func() time.Time { return now }})
+	b.Live(nil, func() []agent.SessionState {
+		return []agent.SessionState{{SessionID: 7, Began: now, Last: now, Processes: 1, Command: "sh -c \x1b[31m"}}
+	})
 	path := filepath.Join(t.TempDir(), "made", "agent.sock")
 	listener, err := control.Listen(path)
 	if err != nil {

@@ -88,13 +88,16 @@ func Text(s *board.Status, now time.Time) string {
 	line("events", "%d fork, %d exec, %d exit; %d of them the runtime's own", s.Events["fork"], s.Events["exec"], s.Events["exit"], s.Runtime)
 	line("held", "%d, which wait for their session's record", s.Held)
 	line("lost", "%s", lost(s))
-	line("forged marks", "%d", s.Forged)
+	line("marks", "%d forged, %d left, %d of two sessions", s.Notices["forged"], s.Notices["left"], s.Notices["conflict"])
 	if s.RingBytes > 0 {
-		line("buffer", "%d of %d KiB in use", s.RingUsed>>10, s.RingBytes>>10)
+		line("buffer", "%d KiB in the kernel", s.RingBytes>>10)
 	}
 	line("journal", "%s", s.Journal)
-	line("output", "%s", s.Output)
+	line("output", "%s; %d KiB wait for it", s.Output, s.Waiting>>10)
 	line("capabilities", "%s", cmp.Or(strings.Join(s.Capabilities, " "), "none"))
+	if s.Trouble != "" {
+		line("trouble", "%s", s.Trouble)
+	}
 	faults := s.Faults(now)
 	for _, fault := range faults {
 		line("!", "%s", fault)
@@ -113,12 +116,12 @@ func pinned(s *board.Status) string {
 }
 
 func lost(s *board.Status) string {
-	if s.Gaps == 0 {
+	if s.Notices["lost"] == 0 {
 		return "none"
 	}
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(s.Lost)) {
 		parts = append(parts, fmt.Sprintf("%d (%s)", s.Lost[reason], reason))
 	}
-	return fmt.Sprintf("%s; told %d times", strings.Join(parts, ", "), s.Gaps)
+	return fmt.Sprintf("%s; told %d times", strings.Join(parts, ", "), s.Notices["lost"])
 }

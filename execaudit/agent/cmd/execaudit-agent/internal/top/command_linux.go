@@ -42,7 +42,7 @@ func Command() *cobra.Command {
 It asks the agent at its socket, as root. Keys: q quits, s sorts otherwise, j and k scroll. Into a pipe, or with --once, it prints
 what there is now. Users are not known on nodes: --sessions names files of session records, which lanyard-bridge's webhook writes.
 
-A session "forged?" has a mark that no record of the node has. An age with > in front began before the agent did.`,
+A session "forged?" has a mark that no record of the node has. PID is a session's first process.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !slices.Contains(orders, Order(order)) {

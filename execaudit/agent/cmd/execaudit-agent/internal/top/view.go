@@ -16,7 +16,7 @@ type Order string
 
 // The orders.
 const (
-	OrderNewest    Order = "newest"    // the newest command first
+	OrderNewest    Order = "newest"    // the newest event first
 	OrderSince     Order = "since"     // the session that began last first
 	OrderProcesses Order = "processes" // the most processes first
 	OrderPod       Order = "pod"       // by namespace, pod and container
@@ -48,7 +48,7 @@ func sorted(sessions []board.Session, by Order) []board.Session {
 		case OrderPod:
 			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Container, b.Container))
 		}
-		return b.Newest.Compare(a.Newest)
+		return b.Last.Compare(a.Last)
 	})
 	return out
 }
@@ -78,8 +78,8 @@ func Draw(s board.Snapshot, l Layout) []string {
 	for _, session := range sessions[from:to] {
 		lines = append(lines, l.row(columns, func(c column) string { return c.text(session) }))
 	}
-	if more := below(len(sessions)-to, s.Unlisted); more != "" {
-		lines = append(lines, fit(more, l.Width))
+	if more := len(sessions) - to; more > 0 {
+		lines = append(lines, fit(fmt.Sprintf("%d more sessions", more), l.Width))
 	}
 	if l.Height > 0 && len(lines) > l.Height {
 		lines = lines[:l.Height]
@@ -97,20 +97,9 @@ func counts(s board.Snapshot) string {
 	for _, n := range s.Status.Lost {
 		lost += n
 	}
-	return fmt.Sprintf("%d sessions, %d processes, %d events (%d lost, %d held), %d forged marks",
-		s.Status.Sessions, s.Status.Processes, s.Status.Events["fork"]+s.Status.Events["exec"]+s.Status.Events["exit"], lost, s.Status.Held, s.Status.Forged)
-}
-
-// below says what is not shown.
-func below(more int, unlisted uint64) string {
-	var parts []string
-	if more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more sessions", more))
-	}
-	if unlisted > 0 {
-		parts = append(parts, fmt.Sprintf("%d events of processes beyond the list's bounds", unlisted))
-	}
-	return strings.Join(parts, ", ")
+	n := s.Status
+	return fmt.Sprintf("%d sessions, %d processes, %d events (%d lost, %d held), marks: %d forged, %d left",
+		n.Sessions, n.Processes, n.Events["fork"]+n.Events["exec"]+n.Events["exit"], lost, n.Held, n.Notices["forged"], n.Notices["left"])
 }
 
 // columns are the table's for the width: what is least needed goes first.
@@ -121,8 +110,8 @@ func (l Layout) columns(now time.Time) []column {
 		{"POD", l.podWidth(), func(s board.Session) string { return pod(s) }},
 		{"AGE", 7, func(s board.Session) string { return since(s, now) }},
 		{"PROCS", 5, func(s board.Session) string { return strconv.Itoa(s.Processes) }},
-		{"PID", 8, func(s board.Session) string { return strconv.Itoa(s.PID) }},
-		{"LAST", 6, func(s board.Session) string { return ago(now.Sub(s.Newest)) }},
+		{"PID", 8, func(s board.Session) string { return cmp.Or(strings.TrimPrefix(strconv.Itoa(s.PID), "0"), "-") }},
+		{"LAST", 6, func(s board.Session) string { return ago(now.Sub(s.Last)) }},
 		{"NEWEST COMMAND", 0, func(s board.Session) string { return s.Command }},
 	}
 	drop := func(title string) {
@@ -190,8 +179,8 @@ func pod(s board.Session) string {
 }
 
 func since(s board.Session, now time.Time) string {
-	if s.Earlier {
-		return ">" + ago(now.Sub(s.Since))
+	if s.Since.IsZero() {
+		return "-"
 	}
 	return ago(now.Sub(s.Since))
 }

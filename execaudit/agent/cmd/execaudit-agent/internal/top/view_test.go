@@ -19,16 +19,16 @@ func sample() board.Snapshot {
 	return board.Snapshot{
 		Time: noon,
 		Status: board.Status{
-			Node: "n1", Mode: board.ModeEBPF, Sessions: 3, Processes: 7, Forged: 1, Held: 2, LastGap: &gap,
+			Node: "n1", Mode: board.ModeEBPF, Sessions: 3, Processes: 7, Notices: map[string]uint64{"forged": 1}, Held: 2, LastGap: &gap,
 			Events: map[string]uint64{"fork": 10, "exec": 20, "exit": 5}, Lost: map[string]uint64{"full": 4},
 		},
 		Sessions: []board.Session{
 			{
 				SessionID: 3815, ExecSession: "9032ec99-0000-4000-8000-000000000000", Known: true, Namespace: "shop", Pod: "cart-0", Container: "app",
-				Since: noon.Add(-90 * time.Minute), Earlier: true, Processes: 5, Command: "sh -c 'sleep 5'", PID: 13527, Newest: noon.Add(-3 * time.Second),
+				Since: noon.Add(-90 * time.Minute), Processes: 5, Command: "sh -c 'sleep 5'", PID: 13527, Last: noon.Add(-3 * time.Second),
 			},
-			{SessionID: 3816, Known: true, ContainerID: "c0ffeec0ffee", Since: noon.Add(-2 * time.Second), Processes: 1, Command: "id", PID: 13652, Newest: noon.Add(-2 * time.Second)},
-			{SessionID: 3817, Since: noon.Add(-50 * time.Hour), Processes: 1, Command: "\x1b[2Jevil\u202e\n", PID: 13660, Newest: noon.Add(-50 * time.Hour)},
+			{SessionID: 3816, Known: true, ContainerID: "c0ffeec0ffee", Since: noon.Add(-2 * time.Second), Processes: 1, Command: "id", PID: 13652, Last: noon.Add(-2 * time.Second)},
+			{SessionID: 3817, Since: noon.Add(-50 * time.Hour), Processes: 1, Command: "\x1b[2Jevil\u202e\n", PID: 13660, Last: noon.Add(-50 * time.Hour)},
 		},
 	}
 }
@@ -38,12 +38,12 @@ func TestDraw(t *testing.T) {
 	t.Run("AGT-6 sessions, their pods, users and newest commands", func(t *testing.T) {
 		want := strings.Split(strings.TrimPrefix(`
 execaudit-agent  n1  ebpf  2026-11-22 12:00:00 UTC
-3 sessions, 7 processes, 35 events (4 lost, 2 held), 1 forged marks
+3 sessions, 7 processes, 35 events (4 lost, 2 held), marks: 1 forged, 0 left
 ! events were lost in the last 10m0s
 
 SESSION   USER              POD                             AGE      PROCS  PID       LAST    NEWEST COMMAND
 3816      -                 c0ffeec0ffee                    2s       1      13652     2s      id
-9032ec99  alice             shop/cart-0                     >1h30m   5      13527     3s      sh -c 'sleep 5'
+9032ec99  alice             shop/cart-0                     1h30m    5      13527     3s      sh -c 'sleep 5'
 forged?   -                 -                               2d       1      13660     2d      \x1b[2Jevil\u202e\n`, "\n"), "\n")
 		got := Draw(sample(), layout)
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
