@@ -131,12 +131,12 @@ debian-containerd: | debian
 		rm -rf "$$dir"; \
 	fi
 
-# The stack's own programs: static, because one of them is the only file in our images. The bridge's, as they are installed.
+# The stack's own programs: static, because one of them is the only file in our images. The bridge's and the agent, as they are installed.
 commands:
 	@cd examples && CGO_ENABLED=0 go build -buildvcs=false -ldflags='-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)' \
 		-o $(BIN)/ ./cmd/... ./kubectl ./kubectl-exec_env
-	@for dir in lanyard-oci lanyard-bridge; do \
-		(cd execaudit/bridge/cmd/$$dir && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o $(BIN)/ .) || exit 1; done
+	@for dir in bridge/cmd/lanyard-oci bridge/cmd/lanyard-bridge agent/cmd/execaudit-agent; do \
+		(cd execaudit/$$dir && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags='-s -w' -o $(BIN)/ .) || exit 1; done
 
 # Kubernetes wants a runc with seccomp. Without libseccomp's package it is built without, and anew by the next make that has it.
 $(BIN)/.stamp/runc-seccomp-%: | debian

@@ -136,7 +136,8 @@ func TestChartAgent(t *testing.T) {
 		}
 	})
 	for mode, want := range map[string][]corev1.Capability{
-		"ebpf": {"BPF", "PERFMON"}, "connector": {"NET_ADMIN", "SYS_PTRACE"}, "auto": {"BPF", "PERFMON", "NET_ADMIN", "SYS_PTRACE"},
+		"ebpf": {"BPF", "PERFMON"}, "connector": {"NET_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH"},
+		"auto": {"BPF", "PERFMON", "NET_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH"},
 	} {
 		t.Run("AGT-7 its capabilities, and nothing that would give it more: "+mode, func(t *testing.T) {
 			pod := podOf(t, mapping{"mode": mode})

@@ -25,7 +25,7 @@ func Of(capabilities ...int) (s Set) {
 // names are those of the capabilities that the agent has a use for; others are told by number.
 var names = map[int]string{
 	unix.CAP_NET_ADMIN: "CAP_NET_ADMIN", unix.CAP_SYS_PTRACE: "CAP_SYS_PTRACE", unix.CAP_SYS_RESOURCE: "CAP_SYS_RESOURCE",
-	unix.CAP_PERFMON: "CAP_PERFMON", unix.CAP_BPF: "CAP_BPF",
+	unix.CAP_DAC_READ_SEARCH: "CAP_DAC_READ_SEARCH", unix.CAP_PERFMON: "CAP_PERFMON", unix.CAP_BPF: "CAP_BPF",
 }
 
 // Names returns the capabilities' names, sorted; not nil.

@@ -38,7 +38,7 @@ process: what it cannot take in, it counts.`,
 			if err := o.validate(); err != nil {
 				return err
 			}
-			if err := privilege.Confine(atStart(o.Mode)); err != nil {
+			if err := privilege.Confine(privilege.AtStart(o.Mode)); err != nil {
 				return fmt.Errorf("giving up privileges: %w", err)
 			}
 			return run(c.Context(), o, slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil)))

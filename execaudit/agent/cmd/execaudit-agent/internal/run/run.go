@@ -63,8 +63,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return errors.Join(err, output.Close())
 	}
-	keep := afterwards(opened.Origin, kernelVersion())
-	if err := privilege.Drop(keep); errors.Is(err, syscall.ENOTSUP) {
+	if err := privilege.Drop(privilege.Afterwards(opened.Origin)); errors.Is(err, syscall.ENOTSUP) {
 		log.Warn("capabilities stay, as this program is linked with C: build it with CGO_ENABLED=0")
 	} else if err != nil {
 		return errors.Join(fmt.Errorf("dropping capabilities: %w", err), output.Close())
@@ -138,6 +137,9 @@ func (o *Options) open(log *slog.Logger) (*source.Opened, bool, error) {
 	case !isBPFFS(o.PinDir):
 		log.Warn("no BPF file system: a restart will leave a gap", "directory", o.PinDir)
 	default:
+		if err := os.MkdirAll(o.PinDir, 0o700); err != nil {
+			return nil, false, err
+		}
 		b.PinDir = o.PinDir
 	}
 	c := connector.Options{Proc: o.Proc, MinLoginUID: o.MinLoginUID, MaxLoginUID: o.MaxLoginUID, MaxProcesses: o.MaxProcesses}
@@ -182,7 +184,7 @@ func isBPFFS(dir string) bool {
 // source are the options of the source.
 func (o *Options) source(opened *source.Opened, out source.Output) source.Options {
 	so := source.Options{
-		Node: o.Node, Reader: opened, Origin: opened.Origin, Blind: opened.Blind, Outputs: []source.Output{out}, Tracker: o.tracker(),
+		Node: o.Node, Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Outputs: []source.Output{out}, Tracker: o.tracker(),
 		Proc: o.Proc, CgroupRoot: o.host(source.DefaultCgroupRoot),
 	}
 	for _, path := range o.Journals {

@@ -1,23 +1,21 @@
-//go:build linux
-
-package run
+package privilege
 
 import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/board"
-	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/privilege"
 )
 
 // What each way of seeing takes, and why: docs/agent.md.
 var (
-	forEBPF      = privilege.Of(unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_RESOURCE)
-	forConnector = privilege.Of(unix.CAP_NET_ADMIN, unix.CAP_SYS_PTRACE)
+	forEBPF        = Of(unix.CAP_BPF, unix.CAP_PERFMON, unix.CAP_SYS_RESOURCE)
+	forEnvironment = Of(unix.CAP_SYS_PTRACE, unix.CAP_DAC_READ_SEARCH) // of processes of other users
+	forConnector   = Of(unix.CAP_NET_ADMIN) | forEnvironment
 )
 
-// atStart are the capabilities that are kept until the source is open.
-func atStart(mode string) privilege.Set {
+// AtStart returns the capabilities that an agent of the mode keeps until it sees.
+func AtStart(mode string) Set {
 	switch mode {
 	case board.ModeEBPF:
 		return forEBPF
@@ -27,17 +25,20 @@ func atStart(mode string) privilege.Set {
 	return forEBPF | forConnector
 }
 
-// afterwards are those that are kept from then on. Maps are read through descriptors, which kernels before 5.19 allow only
+// Afterwards returns those that it keeps from then on. Maps are read through descriptors, which kernels before 5.19 allow only
 // to who has CAP_BPF, where unprivileged BPF is off; the connector's reader reads the environment of others.
-func afterwards(origin agent.Origin, kernel [2]int) privilege.Set {
-	switch {
-	case origin == agent.OriginConnector:
-		return privilege.Of(unix.CAP_SYS_PTRACE)
-	case kernel[0] < 5 || kernel[0] == 5 && kernel[1] < 19:
-		return privilege.Of(unix.CAP_BPF)
+func Afterwards(origin agent.Origin) Set {
+	if origin == agent.OriginConnector {
+		return forEnvironment
+	}
+	if older(kernelVersion(), [2]int{5, 19}) {
+		return Of(unix.CAP_BPF)
 	}
 	return 0
 }
+
+// older reports whether one version is before the other.
+func older(a, b [2]int) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
 // kernelVersion returns the kernel's, as major and minor number; zeroes where it has another form.
 func kernelVersion() (v [2]int) {

@@ -1,0 +1,2 @@
+// Package probe is the command `probe`: what this node's kernel and these rights allow.
+package probe
