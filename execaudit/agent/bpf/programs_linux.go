@@ -50,6 +50,7 @@ type Programs struct {
 	deadline time.Time
 	buffer   []byte
 	twice    twice
+	closed   bool
 }
 
 // Load attaches the programs, or takes those that an earlier reader left pinned, with what they told since. Programs of
@@ -348,8 +349,13 @@ func (p *Programs) Stats() ([]ProgramStats, error) {
 // Raw says that the programs are those for raw tracepoints.
 func (p *Programs) Raw() bool { return p.raw }
 
-// Close ends the reading. What is pinned stays, and goes on to fill the ring; what is not is gone. No Read may run.
+// Close ends the reading. What is pinned stays, and goes on to fill the ring; what is not is gone. No Read may run. The
+// error of a second Close is os.ErrClosed.
 func (p *Programs) Close() error {
+	if p.closed {
+		return os.ErrClosed
+	}
+	p.closed = true
 	var errs []error
 	if p.ring != nil {
 		errs = append(errs, p.ring.close())
