@@ -28,6 +28,7 @@ NEEDS_credprovider            := $(ECR)
 NEEDS_execcredential          := $(IAM)
 NEEDS_execaudit               := debian
 NEEDS_execaudit/attribution   := debian
+NEEDS_execaudit/agent         := debian
 NEEDS_execaudit/cmd/execaudit := debian
 NEEDS_execaudit/bridge/cmd/lanyard-oci := $(filter %/runc-seccomp-$(RUNC_VERSION),$(STAMPS)) debian-containerd
 NEEDS_examples                := parts kubernetes-parts
@@ -112,10 +113,11 @@ parts: $(STAMPS) debian debian-containerd commands
 
 kubernetes-parts: $(BIN)/.stamp/kubernetes-$(KUBERNETES_DIGEST)
 
-# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench, conmon is CRI-O's monitor, libseccomp goes into runc. Where
-# they cannot be had, what needs them says so.
+# Debian's packages: chromium opens the HTML report, jq is one of those that join logs in make bench, conmon is CRI-O's monitor, clang and llvm
+# compile the kernel's programs, libseccomp goes into runc. Where they cannot be had, what needs them says so.
 debian:
-	@for package in chromium jq conmon; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
+	@for package in chromium jq conmon clang-14; do command -v $$package >/dev/null || missing="$$missing $$package"; done; \
+	command -v llvm-strip-14 >/dev/null || missing="$$missing llvm-14"; \
 	pkg-config --exists libseccomp 2>/dev/null || missing="$$missing libseccomp-dev pkg-config"; \
 	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null || echo "not installed:$$missing"; \
