@@ -55,10 +55,14 @@ func Permitted() (Set, error) {
 	return Set(data[0].Permitted) | Set(data[1].Permitted)<<32, nil
 }
 
-// data are what capset takes: permitted and effective, and nothing that a program executed later would inherit.
-func (s Set) data() *[2]unix.CapUserData {
-	low, high := uint32(s), uint32(s>>32)
-	return &[2]unix.CapUserData{{Effective: low, Permitted: low}, {Effective: high, Permitted: high}}
+// data are what capset takes: permitted and effective, and what a program that is executed may inherit.
+func (s Set) data(inheritable Set) *[2]unix.CapUserData {
+	var out [2]unix.CapUserData
+	for i := range out {
+		shift := 32 * i
+		out[i] = unix.CapUserData{Effective: uint32(s >> shift), Permitted: uint32(s >> shift), Inheritable: uint32(inheritable >> shift)}
+	}
+	return &out
 }
 
 // Confine leaves the process the capabilities of keep that it has, and no way to others: it gives up the rest, for itself
@@ -86,25 +90,46 @@ func Confine(keep Set) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("setting no_new_privs: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("clearing ambient capabilities: %w", err)
-	}
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	if err := unix.Capset(&header, &(has & keep).data()[0]); err != nil {
+	if err := hand(has & keep); err != nil {
 		return fmt.Errorf("dropping capabilities: %w", err)
 	}
 	return fmt.Errorf("executing %s anew: %w", program, syscall.Exec(program, os.Args, os.Environ()))
+}
+
+// hand leaves this thread the capabilities, and the program that it executes: root's has those of root's that it had,
+// anybody else's those that are ambient.
+func hand(s Set) error {
+	var ambient Set
+	if os.Geteuid() != 0 {
+		ambient = s
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if err := unix.Capset(&header, &s.data(ambient)[0]); err != nil {
+		return err
+	}
+	for c := range 64 {
+		if ambient&(1<<c) == 0 {
+			continue
+		}
+		if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, uintptr(c), 0, 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Drop leaves all threads the capabilities of keep that they have. Its error is syscall.ENOTSUP for a program that is
 // linked with C, whose threads are not all known; or the system's. Then all is as it was.
 func Drop(keep Set) error {
 	has, err := Permitted()
-	if err != nil || has&^keep == 0 {
+	if err != nil {
 		return err
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	data := (has & keep).data()
+	data := (has & keep).data(0)
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(data)), 0)
 	runtime.KeepAlive(&header)
 	runtime.KeepAlive(data)
