@@ -8,6 +8,7 @@ require (
 	github.com/lanyard-dev/lanyard/execaudit/bridge v0.1.0
 	github.com/lanyard-dev/lanyard/execaudit/journal v0.1.0
 	github.com/lanyard-dev/lanyard/internal/terminal v0.1.0
+	github.com/lanyard-dev/lanyard/redact v0.1.0
 	github.com/prometheus/client_golang v1.24.0
 	github.com/spf13/cobra v1.10.2
 	golang.org/x/sys v0.49.0
@@ -19,7 +20,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/cilium/ebpf v0.22.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/lanyard-dev/lanyard/redact v0.1.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/prometheus/common v0.70.0 // indirect

@@ -21,6 +21,9 @@ import (
 // writerVariable has this program append lines to the file that it names, until it is killed.
 const writerVariable = "LANYARD_TEST_LINES"
 
+// writerNumber tells one such program's lines from another's.
+const writerNumber = "LANYARD_TEST_WRITER"
+
 func TestMain(m *testing.M) {
 	if name := os.Getenv(writerVariable); name != "" {
 		fmt.Fprintln(os.Stderr, writeOn(name))
@@ -35,8 +38,9 @@ func writeOn(name string) error {
 	if err != nil {
 		return err
 	}
+	number := os.Getenv(writerNumber)
 	for n := 0; ; n++ {
-		batch := fmt.Sprintf("%d-%d-a\n%d-%d-b\n", os.Getpid(), n, os.Getpid(), n)
+		batch := fmt.Sprintf("%s-%d-a\n%s-%d-b\n", number, n, number, n)
 		if err := errors.Join(f.Append([]byte(batch)), f.Rotated()); err != nil {
 			return err
 		}
@@ -168,7 +172,7 @@ func TestTorn(t *testing.T) {
 		var told []string
 		for kill := range kills {
 			writer := exec.Command(os.Args[0])
-			writer.Env = append(os.Environ(), writerVariable+"="+name)
+			writer.Env = append(os.Environ(), writerVariable+"="+name, fmt.Sprint(writerNumber, "=", kill))
 			out, err := writer.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

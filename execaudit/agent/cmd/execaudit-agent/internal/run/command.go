@@ -56,6 +56,7 @@ process: what it cannot take in, it counts.`,
 	f.BoolVar(&o.Pin, "pin", true, "have the kernel keep what happens while no agent is there; false takes away what was pinned")
 	f.IntVar(&o.RingBytes, "ring-bytes", bpf.DefaultRingBytes, "the size of the kernel's buffer, a power of two")
 	f.StringVar(&o.Args, "args", "redact", "how arguments are told: keep, redact (what looks like a secret), hash or omit")
+	f.StringVar(&o.ArgsKey, "args-key", "", "a `FILE` with the key of --args=hash, of at least 16 bytes; without one, hashes are others after each start")
 	f.DurationVar(&o.Hold, "hold", agent.DefaultHold, "how long an event waits for its session's record")
 	f.StringVar(&o.Output, "output", lines.Standard, "the `FILE` of events and notices, JSON lines; - is standard output")
 	f.IntVar(&o.OutputMiB, "output-mib", DefaultOutputMiB, "the size at which the file is rotated, in MiB; 0 is never")

@@ -449,3 +449,43 @@ func TestProbe(t *testing.T) {
 		})
 	}
 }
+
+func TestArgs(t *testing.T) {
+	for mode, want := range map[string]string{"keep": "--password=hunter2", "redact": "--password=", "hash": "", "omit": ""} {
+		t.Run("AGT-6 arguments are told as configured: "+mode, func(t *testing.T) {
+			n := newNode(t)
+			more := []string{"--mode=ebpf", "--args=" + mode}
+			if mode == "hash" {
+				if err := os.WriteFile(n.path("key"), bytes.Repeat([]byte("k"), 16), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				more = append(more, "--args-key="+n.path("key"))
+			}
+			a := n.start(t, more...)
+			id := n.session(t, "ls --password=hunter2 2>/dev/null || :")
+			until(t, "line of the session's program", func() bool { return slices.Contains(n.ran(t, id), "ls") })
+			a.end(t, syscall.SIGTERM)
+			text, err := os.ReadFile(n.path("events.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(string(text), "hunter2"); has != (mode == "keep") || !strings.Contains(string(text), want) {
+				t.Errorf("the secret is there: %t; want %q", has, want)
+			}
+		})
+	}
+	t.Run("AGT-6 a key that is too short ends the agent, and is not told", func(t *testing.T) {
+		n := newNode(t)
+		if err := os.WriteFile(n.path("key"), []byte("hunter2"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		name, err := program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(name, n.args("run", "--args=hash", "--args-key="+n.path("key"))...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "a key of 7 bytes") || strings.Contains(string(out), "hunter2") {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+}

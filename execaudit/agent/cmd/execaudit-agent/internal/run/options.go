@@ -3,7 +3,10 @@
 package run
 
 import (
+	"crypto/rand"
+	"fmt"
 	"math/bits"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/board"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/cmd/execaudit-agent/internal/usage"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/source"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Defaults of the flags. Journal and spool are the bridge's.
@@ -48,9 +52,9 @@ type Options struct {
 	PinDir    string
 	Pin       bool
 	RingBytes int
-	// Args says how arguments are told.
-	Args string
-	Hold time.Duration
+	// Args says how arguments are told; ArgsKey is a file with the key of hashes, empty for a new key at each start.
+	Args, ArgsKey string
+	Hold          time.Duration
 	// Output is a file, or - for standard output.
 	Output                    string
 	OutputMiB, OutputKeep     int
@@ -64,6 +68,13 @@ type Options struct {
 func (o *Options) validate() error {
 	if _, known := modes[o.Mode]; !known {
 		return usage.Errorf("--mode is %q: it is auto, ebpf or connector", o.Mode)
+	}
+	policy, err := agent.ParseArgsPolicy(o.Args)
+	if err != nil {
+		return usage.Errorf("--args: %w", err)
+	}
+	if o.ArgsKey != "" && policy.Mode != agent.ArgsHash {
+		return usage.Errorf("--args-key is for --args=hash")
 	}
 	switch {
 	case o.Node == "":
@@ -89,9 +100,31 @@ func (o *Options) validate() error {
 // host returns where a path of the host's is.
 func (o *Options) host(path string) string { return filepath.Join(o.HostRoot, path) }
 
+// keyBytes is the least length of a key of hashes.
+const keyBytes = 16
+
+// args is the policy of arguments, with the key of hashes.
+func (o *Options) args() (agent.ArgsPolicy, error) {
+	policy, err := agent.ParseArgsPolicy(o.Args)
+	if err != nil || policy.Mode != agent.ArgsHash {
+		return policy, err
+	}
+	key := make([]byte, 2*keyBytes)
+	if o.ArgsKey == "" {
+		_, _ = rand.Read(key) // it does not fail
+	} else if key, err = os.ReadFile(o.ArgsKey); err != nil {
+		return policy, err
+	}
+	if len(key) < keyBytes {
+		return policy, fmt.Errorf("%s: a key of %d bytes: it has at least %d", o.ArgsKey, len(key), keyBytes)
+	}
+	policy.Key = redact.NewBytes(key)
+	return policy, nil
+}
+
 // tracker are the options of what is kept.
-func (o *Options) tracker() agent.Options {
+func (o *Options) tracker(args agent.ArgsPolicy) agent.Options {
 	return agent.Options{
-		MinLoginUID: o.MinLoginUID, MaxLoginUID: o.MaxLoginUID, Hold: o.Hold, MaxSessions: o.MaxSessions, MaxProcesses: o.MaxProcesses,
+		Args: args, MinLoginUID: o.MinLoginUID, MaxLoginUID: o.MaxLoginUID, Hold: o.Hold, MaxSessions: o.MaxSessions, MaxProcesses: o.MaxProcesses,
 	}
 }

@@ -41,6 +41,10 @@ func Version() string {
 
 // run is the agent, until the context ends.
 func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
+	args, err := o.args()
+	if err != nil {
+		return fmt.Errorf("the key of hashes: %w", err)
+	}
 	// The servers first: a second agent ends here, before it touches what is the first one's.
 	sockets, err := o.listen()
 	if err != nil {
@@ -59,7 +63,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	b := board.New(output, board.Options{Status: board.Status{
 		Node: o.Node, Version: Version(), Started: time.Now().UTC(), Journal: strings.Join(o.Journals, " "), Output: o.Output, Pinned: pinned,
 	}})
-	s, err := source.New(o.source(opened, b))
+	s, err := source.New(o.source(opened, b, args))
 	if err != nil {
 		return errors.Join(err, output.Close())
 	}
@@ -182,9 +186,9 @@ func isBPFFS(dir string) bool {
 }
 
 // source are the options of the source.
-func (o *Options) source(opened *source.Opened, out source.Output) source.Options {
+func (o *Options) source(opened *source.Opened, out source.Output, args agent.ArgsPolicy) source.Options {
 	so := source.Options{
-		Node: o.Node, Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Outputs: []source.Output{out}, Tracker: o.tracker(),
+		Node: o.Node, Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Outputs: []source.Output{out}, Tracker: o.tracker(args),
 		Proc: o.Proc, CgroupRoot: o.host(source.DefaultCgroupRoot),
 	}
 	for _, path := range o.Journals {
