@@ -36,13 +36,15 @@ type mark struct {
 
 	// runtimeNS is the mount namespace of the first process that had the mark, which is the runtime's.
 	runtimeNS uint32
-	// first is the session's first process, once it has begun; recorded is that of its start record.
-	recorded Task
-	begun    bool
-	first    Task
-	began    time.Time
+	// first is the session's first process, once it has begun; sure says that it is known to be, and not the first of which
+	// something was seen. recorded is that of the start record.
+	recorded    Task
+	runtimeSeen bool
+	begun, sure bool
+	first       Task
+	began       time.Time
 
-	epoch   int // when it was made, as in Tracker
+	epoch   int // in which it was made
 	live    int // processes
 	ended   bool
 	command string // the newest
@@ -80,21 +82,22 @@ func before(a, b time.Duration) bool {
 // runtime's own programs, of which runc's run in the container's cgroup already, are in the runtime's mount namespace;
 // the container's are in its own. Where namespaces are not known, it is the first program in the container's cgroup, or
 // in one that is not known. The process that the journal says was started first is one that is not the runtime's.
-func (m *mark) begin(o *Observation, c Container, hostNS uint32, at time.Time) {
-	if m.begun {
-		return
-	}
+func (t *Tracker) begin(m *mark, o *Observation, c Container, at time.Time) {
 	if m.runtimeNS == 0 {
-		m.runtimeNS = hostNS
+		m.runtimeNS = t.options.MountNS
 		if o.MountNS != 0 && o.Origin != OriginWalk && c.Known && c.ID == "" {
 			m.runtimeNS = o.MountNS
 		}
 	}
 	switch first := m.recorded; {
+	case m.begun:
 	case first.PID > 0 && (o.Task.same(first) && o.Kind == KindExec || before(first.Start, o.Start)):
-		m.begun, m.first, m.began = true, first, at
+		m.begun, m.sure, m.first, m.began = true, true, first, at
 	case o.Kind == KindExec && m.starts(o, c):
 		m.begun, m.first, m.began = true, o.Task, at
+		m.sure = m.runtimeSeen && m.epoch == t.current || m.recorded.same(o.Task)
+	default:
+		m.runtimeSeen = true
 	}
 }
 
@@ -102,22 +105,46 @@ func (m *mark) starts(o *Observation, c Container) bool {
 	if o.MountNS != 0 && m.runtimeNS != 0 {
 		return o.MountNS != m.runtimeNS
 	}
-	return !c.Known || c.ID != "" && m.of(c.ID)
+	return !c.Known || m.of(c)
+}
+
+// start notes the process of the start record.
+func (m *mark) start(first Task) {
+	m.recorded = first
+	if m.begun && !m.first.same(first) {
+		m.first = first
+	}
+	m.sure = m.begun
+}
+
+// inside reports whether a process is in the session's container, by its cgroup and by its mounts.
+func (m *mark) inside(o *Observation, c Container) bool {
+	return o.MountNS != 0 && o.MountNS != m.runtimeNS && m.of(c)
 }
 
 // of reports whether a container may be the session's.
-func (m *mark) of(container string) bool {
-	return m.record == nil || len(m.record.ContainerID) < containerIDBytes || sameContainer(container, m.record.ContainerID)
+func (m *mark) of(c Container) bool {
+	return c.ID != "" && (m.record == nil || len(m.record.ContainerID) < containerIDBytes || sameContainer(c.ID, m.record.ContainerID))
 }
 
 // role says whose a process of the mark is. What started before the session's first process does not come from it. What
-// started later is taken for the session's, also where nobody saw it come to be; and so is everything where the session
-// may have begun in what was lost.
-func (t *Tracker) role(m *mark, p Task) Role {
+// started later is taken for the session's, also where nobody saw it come to be; and so is everything where something
+// was lost, so that nobody knows which process was the first.
+func (t *Tracker) role(m *mark, o *Observation, c Container) Role {
+	p := t.processes[o.PID]
+	known := p != nil && p.task.same(o.Task) && p.mark == m && o.Kind != KindFork
 	switch {
 	case m.record == nil: // nothing says that a runtime is at work
 		return RoleSession
-	case m.begun && (p.Start == 0 || !before(p.Start, m.first.Start)), !m.begun && m.epoch != t.epoch:
+	case m.begun && m.sure && o.Start != 0 && before(o.Start, m.first.Start):
+		return RoleRuntime
+	case known && o.Kind == KindExit && p.role == RoleRuntime && p.epoch == t.current:
+		return RoleRuntime
+	case m.begun, m.epoch != t.current:
+		return RoleSession
+	case known:
+		return p.role
+	case m.inside(o, c):
 		return RoleSession
 	}
 	return RoleRuntime

@@ -11,10 +11,11 @@ type process struct {
 	mark   *mark
 	parent Task
 	in     Container // as of the last observation
+	role   Role      // too
 	// parentIn is where the parent was, if parentRuntime says that it was a process of the runtime's.
 	parentIn      Container
 	parentRuntime bool
-	// seen says that its fork was, when epoch observations had been lost; images counts the programs since.
+	// seen says that its fork was, in that epoch; images counts the programs since.
 	seen   bool
 	epoch  int
 	images int
@@ -44,9 +45,9 @@ func (t *Tracker) follow(m *mark, e *Event, c Container) {
 	if o.Parent.PID != 0 {
 		p.parent = o.Parent
 	}
-	p.in = c
+	p.in, p.role = c, e.Role
 	e.Parent = t.process(p.parent)
-	e.ForkSeen = p.seen && p.epoch == t.epoch
+	e.ForkSeen = p.seen && p.epoch == t.current
 	e.ParentOutside = p.parentRuntime && p.parentIn.Known && c.ID != "" && p.parentIn.ID != c.ID
 	switch o.Kind {
 	case KindExec:
@@ -68,9 +69,9 @@ func (t *Tracker) born(m *mark, o *Observation) *process {
 			break
 		}
 	}
-	p := &process{task: o.Task, mark: m, seen: o.Kind == KindFork && o.Origin != OriginWalk, epoch: t.epoch}
+	p := &process{task: o.Task, mark: m, seen: o.Kind == KindFork && o.Origin != OriginWalk, epoch: t.current}
 	if mother := t.processes[o.Parent.PID]; mother != nil && mother.task.same(o.Parent) && mother.mark != nil {
-		p.parentIn, p.parentRuntime = mother.in, t.role(mother.mark, mother.task) == RoleRuntime
+		p.parentIn, p.parentRuntime = mother.in, mother.role == RoleRuntime
 	}
 	t.processes[o.PID] = p
 	if m != nil {

@@ -29,7 +29,8 @@ type Tracker struct {
 	early     int // observations that did not wait long enough, since the last Advance
 
 	processes map[int]*process
-	epoch     int // counts what was lost
+	epoch     int // counts what was lost, or may have been
+	current   int // that of the observation that is given
 	sequences map[program]uint64
 	swept     time.Time
 	given     Event
@@ -96,7 +97,7 @@ func (t *Tracker) Observe(o *Observation) {
 		m.named, m.namedIn = o.Task, c.ID
 	}
 	if m == nil || m.record != nil || m.released || m.conflict || !t.inRange(o.LoginUID) {
-		t.give(m, o, c)
+		t.give(m, o, c, t.epoch)
 		return
 	}
 	t.hold(m, o, c)
@@ -113,9 +114,9 @@ func (t *Tracker) order(o *Observation) {
 		return
 	}
 	from := program{o.CPU, o.Kind}
-	last, known := t.sequences[from]
+	last := t.sequences[from] // 0 at first: nobody knows what was before, but for the very first
 	t.sequences[from] = o.Sequence
-	if known && o.Sequence != last+1 {
+	if o.Sequence != last+1 {
 		t.epoch++
 	}
 }
@@ -156,13 +157,13 @@ func (t *Tracker) mark(key markKey) *mark {
 	return m
 }
 
-// bound forgets a mark where there are too many: of the recorded one that is over, if there is one near the oldest.
+// bound forgets a mark where there are too many: one that is over, if there is one near the oldest; never the newest.
 func (t *Tracker) bound(l *list.List) {
 	if l.Len() <= t.options.MaxSessions {
 		return
 	}
 	victim := l.Front()
-	for e, looked := victim, 0; e != nil && looked < 64; e, looked = e.Next(), looked+1 {
+	for e, looked := victim, 0; e != l.Back() && looked < 64; e, looked = e.Next(), looked+1 {
 		if m := e.Value.(*mark); m.over() {
 			victim = e
 			break
@@ -184,15 +185,16 @@ func (t *Tracker) forget(m *mark) {
 	}
 }
 
-// held is an observation that waits, and where its process was.
+// held is an observation that waits, where its process was, and the epoch in which it was made.
 type held struct {
 	Observation
-	in Container
+	in    Container
+	epoch int
 }
 
 // hold keeps an observation until its mark's record comes.
 func (t *Tracker) hold(m *mark, o *Observation, c Container) {
-	kept := held{*o, c}
+	kept := held{*o, c, t.epoch}
 	kept.Args, kept.Env = redact.NewBytes(bytes.Clone(o.Args.Reveal())), redact.NewBytes(bytes.Clone(o.Env.Reveal()))
 	m.held = append(m.held, kept)
 	t.heldBytes += kept.size()
@@ -225,7 +227,7 @@ func (t *Tracker) release(m *mark) {
 	t.waiting -= len(all)
 	for i := range all {
 		t.heldBytes -= all[i].size()
-		t.give(m, &all[i].Observation, all[i].in)
+		t.give(m, &all[i].Observation, all[i].in, all[i].epoch)
 	}
 }
 
@@ -316,7 +318,7 @@ func (t *Tracker) AddRecord(r *journal.Record) {
 		return // a mark that only the process was found to have is no evidence
 	}
 	if r.PID > 0 {
-		m.recorded = Task{PID: r.PID, Start: time.Duration(r.StartTicks) * tick}
+		m.start(Task{PID: r.PID, Start: time.Duration(r.StartTicks) * tick})
 	}
 	if r.Kind == journal.KindEnd {
 		m.ended, m.last = true, later(m.last, r.Time)
@@ -365,7 +367,8 @@ func clone(s *journal.Session) *journal.Session {
 }
 
 // give hands out the event of an observation.
-func (t *Tracker) give(m *mark, o *Observation, c Container) {
+func (t *Tracker) give(m *mark, o *Observation, c Container, epoch int) {
+	t.current = epoch
 	at := t.at(o)
 	e := &t.given
 	args := e.Args[:0]
@@ -400,11 +403,11 @@ var kinds = [...]attribution.Kind{attribution.KindFork, attribution.KindExec, at
 // join puts the session beside the event.
 func (t *Tracker) join(m *mark, e *Event, c Container) {
 	m.last = later(m.last, e.Time)
-	m.begin(&e.Observation, c, t.options.MountNS, e.Time)
+	t.begin(m, &e.Observation, c, e.Time)
 	if m.record == nil || m.conflict {
 		return
 	}
-	e.Session, e.Role = m.record, t.role(m, e.Observation.Task)
+	e.Session, e.Role = m.record, t.role(m, &e.Observation, c)
 	if e.ContainerID == "" && !c.Known && e.Role == RoleSession && len(e.Session.ContainerID) >= containerIDBytes {
 		e.ContainerID = e.Session.ContainerID
 	}
