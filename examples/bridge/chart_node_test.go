@@ -28,7 +28,7 @@ import (
 func TestChartNode(t *testing.T) {
 	bridge.Need(t)
 	c := kubernetes.Own(t, kubernetes.Options{Nodes: []kubernetes.Node{{
-		Private: []string{"/etc/containerd", "/etc/lanyard", "/opt/lanyard", "/run/lanyard", "/var/lib/lanyard"},
+		Private: []string{"/etc/containerd", "/etc/lanyard", "/opt/lanyard", "/run/lanyard", "/var/lib/lanyard", "/var/log/lanyard", "/run/execaudit-agent", "/sys/fs/bpf"},
 		Containerd: func(config *containerdrig.Config) {
 			config.Imports = []string{"/etc/containerd/conf.d/*.toml"}
 			if file, err := filepath.EvalSymlinks(config.Runc); err == nil {
@@ -125,6 +125,7 @@ func TestChartNode(t *testing.T) {
 			t.Errorf("the webhook's output does not have both sessions:\n%s", records)
 		}
 	})
+	t.Run("AGT-3 AGT-7 the agent's pod sees a session, with what the chart gives it and no more", func(t *testing.T) { agentSees(t, c, w) })
 	t.Run("BRG-9 BRG-11 node.uninstall takes the wrapper off, and the configuration is as before", func(t *testing.T) {
 		if err := c.Remove(t.Context(), daemon); err != nil {
 			t.Fatal(err)
