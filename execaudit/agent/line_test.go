@@ -154,7 +154,7 @@ func TestLine(t *testing.T) {
 			text = k.events[i].AppendLine(text)
 		}
 		for _, member := range []string{
-			`"event":"fork","time":"2026-11-22T08:00:13.000000001Z","node":"n1","agent":"execaudit-agent","role":"runtime","origin":"kernel","cpu":1,"sequence":4,`,
+			`"event":"fork","time":"2026-11-22T08:00:13.000000001Z","node":"n1","agent":"execaudit-agent","role":"session","origin":"kernel","cpu":1,"sequence":4,`,
 			`"parent":{"pid":11,"startTicks":1100,"bootID":"` + boot + `"}`, `"forkSeen":true`, `"innerPID":3`, `"cgroupID":99`, `"pidNS":5`, `"mountNS":4026532000`,
 			`"again":true`, `"firstImage":true,"imageTicks":1300`, `"uid":1000,"gid":0,"euid":0,"egid":0`, `"file":"/bin/sh","argv":["sh","-c","id"],"argvCut":true`,
 			`"signal":9,"coreDumped":true`, `"session":{"auditID":"audit-e1","execID":"e1","containerID":"` + inA + `","namespace":"shop","pod":"web-0","container":"app"}`,

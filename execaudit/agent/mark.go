@@ -91,6 +91,9 @@ func (t *Tracker) begin(m *mark, o *Observation, c Container, at time.Time) {
 	}
 	switch first := m.recorded; {
 	case m.begun:
+		if o.Kind == KindExec && first.PID == 0 && before(o.Start, m.first.Start) && m.starts(o, c) {
+			m.first = o.Task // the exec that it began with was lost
+		}
 	case first.PID > 0 && (o.Task.same(first) && o.Kind == KindExec || before(first.Start, o.Start)):
 		m.begun, m.sure, m.first, m.began = true, true, first, at
 	case o.Kind == KindExec && m.starts(o, c):
@@ -103,9 +106,14 @@ func (t *Tracker) begin(m *mark, o *Observation, c Container, at time.Time) {
 
 func (m *mark) starts(o *Observation, c Container) bool {
 	if o.MountNS != 0 && m.runtimeNS != 0 {
-		return o.MountNS != m.runtimeNS
+		return m.elsewhere(o)
 	}
 	return !c.Known || m.of(c)
+}
+
+// elsewhere reports whether a process is known not to be where the runtime is.
+func (m *mark) elsewhere(o *Observation) bool {
+	return o.MountNS != 0 && m.runtimeNS != 0 && o.MountNS != m.runtimeNS
 }
 
 // start notes the process of the start record.
@@ -119,7 +127,7 @@ func (m *mark) start(first Task) {
 
 // inside reports whether a process is in the session's container, by its cgroup and by its mounts.
 func (m *mark) inside(o *Observation, c Container) bool {
-	return o.MountNS != 0 && o.MountNS != m.runtimeNS && m.of(c)
+	return m.elsewhere(o) && m.of(c)
 }
 
 // of reports whether a container may be the session's.
@@ -135,6 +143,8 @@ func (t *Tracker) role(m *mark, o *Observation, c Container) Role {
 	known := p != nil && p.task.same(o.Task) && p.mark == m && o.Kind != KindFork
 	switch {
 	case m.record == nil: // nothing says that a runtime is at work
+		return RoleSession
+	case o.Kind == KindExec && m.starts(o, c), m.begun && m.elsewhere(o):
 		return RoleSession
 	case m.begun && m.sure && o.Start != 0 && before(o.Start, m.first.Start):
 		return RoleRuntime
