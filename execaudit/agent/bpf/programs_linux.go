@@ -285,7 +285,7 @@ func (p *Programs) Read(o *agent.Observation) error {
 // SetDeadline bounds the Reads that follow; the zero time is none.
 func (p *Programs) SetDeadline(t time.Time) { p.deadline = t }
 
-// Interrupt ends the Read that waits, or the next one that would. It must not be called after Close.
+// Interrupt has Read return what the ring has by then, and then ErrInterrupted, once. It must not be called after Close.
 func (p *Programs) Interrupt() { p.ring.interrupt() }
 
 // Position returns where Read is in the ring: a number that grows, kept across readers.

@@ -28,6 +28,9 @@ type ring struct {
 	data     []byte
 	mask     uint64
 	next     uint64 // of the first record that was not read
+	stop     atomic.Bool
+	until    uint64 // where reading ends, once it was seen that it shall
+	ending   bool
 	epoll    int
 	event    int // an eventfd: Interrupt
 }
@@ -83,9 +86,13 @@ func (r *ring) close() error {
 
 func word(b []byte) *uint64 { return (*uint64)(unsafe.Pointer(&b[0])) }
 
-// read returns the next record, as long as it is not freed, or nil when there is none yet.
+// read returns the next record, as long as it is not freed, or nil when there is none yet. After interrupt its error is
+// ErrInterrupted, once it has given what was there.
 func (r *ring) read() ([]byte, error) {
 	for {
+		if r.stop.Load() && r.ended() {
+			return nil, ErrInterrupted
+		}
 		left := atomic.LoadUint64(word(r.producer)) - r.next
 		if left == 0 {
 			return nil, nil
@@ -107,6 +114,21 @@ func (r *ring) read() ([]byte, error) {
 	}
 }
 
+// ended tells whether what was there when reading was interrupted is read.
+func (r *ring) ended() bool {
+	if !r.ending {
+		r.ending, r.until = true, atomic.LoadUint64(word(r.producer))
+	}
+	if r.next < r.until {
+		return false
+	}
+	var count [8]byte
+	_, _ = unix.Read(r.event, count[:])
+	r.ending = false
+	r.stop.Store(false)
+	return true
+}
+
 // free gives the kernel the space before the position. One that was not read, or is freed already, changes nothing.
 func (r *ring) free(position uint64) {
 	if freed := atomic.LoadUint64(word(r.consumer)); position-freed <= r.next-freed {
@@ -114,7 +136,7 @@ func (r *ring) free(position uint64) {
 	}
 }
 
-// wait returns when there may be a record, or os.ErrDeadlineExceeded or ErrInterrupted.
+// wait returns when there may be a record or reading is interrupted, or os.ErrDeadlineExceeded.
 func (r *ring) wait(deadline time.Time) error {
 	var events [2]unix.EpollEvent
 	for {
@@ -130,21 +152,15 @@ func (r *ring) wait(deadline time.Time) error {
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return fmt.Errorf("wait for the ring buffer: %w", err)
 		}
-		for _, e := range events[:max(n, 0)] {
-			if int(e.Fd) == r.event {
-				var count [8]byte
-				_, _ = unix.Read(r.event, count[:])
-				return ErrInterrupted
-			}
-		}
 		if n > 0 {
 			return nil
 		}
 	}
 }
 
-// interrupt ends the wait that there is, or the next one. It may be called at any time until close.
+// interrupt has read end with what is there. It may be called at any time until close.
 func (r *ring) interrupt() {
+	r.stop.Store(true)
 	one := [8]byte{1}
 	_, _ = unix.Write(r.event, one[:])
 }
