@@ -52,7 +52,7 @@ func read(p *bpf.Programs) *reading {
 }
 
 // end reads what is there and returns what was told.
-func (r *reading) end(t *testing.T) []theatre.Fact {
+func (r *reading) end(t testing.TB) []theatre.Fact {
 	t.Helper()
 	r.programs.Interrupt()
 	r.wait.Wait()
