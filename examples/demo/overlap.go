@@ -54,7 +54,17 @@ type session struct {
 	user string
 	id   string
 	said report.Report
+	out  *bufio.Reader
 	end  func()
+}
+
+// next waits for another process's report.
+func (s *session) next() (r report.Report, err error) {
+	line, err := s.out.ReadBytes('\n')
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(line, &r)
 }
 
 // open starts a session of the reporter that lasts until its input is ended, and waits for its report.
@@ -76,12 +86,9 @@ func (s *Stage) open(ctx context.Context, user, pod string, words ...string) (*s
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	one := &session{user: user, end: func() { _ = in.Close(); _, _ = io.Copy(io.Discard, out); _ = cmd.Wait() }}
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	if err == nil {
-		err = json.Unmarshal(line, &one.said)
-	}
-	if err != nil {
+	one := &session{user: user, out: bufio.NewReader(out)}
+	one.end = func() { _ = in.Close(); _, _ = io.Copy(io.Discard, one.out); _ = cmd.Wait() }
+	if one.said, err = one.next(); err != nil {
 		one.end()
 		return nil, fmt.Errorf("%s's session did not report: %w: %s", user, err, said.String())
 	}

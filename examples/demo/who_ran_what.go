@@ -12,25 +12,28 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/lanyard-dev/lanyard/examples/procwatch"
 	"github.com/lanyard-dev/lanyard/examples/testimage"
+	"github.com/lanyard-dev/lanyard/examples/witness"
+	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/join"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/report"
 )
 
-// whoRanWhat joins the audit log, the runtime's exec journal and the kernel's process events.
+// whoRanWhat joins the audit log, the runtime's exec journal and the agent's events.
 func whoRanWhat() Scene {
 	return Scene{
-		Title:  "Who ran what? Alice and Bob at once, their children, and Mallory in Alice's name",
-		Proves: "each process of overlapping sessions, children included, is traced to its user, and a forged audit ID is shown as forged.",
+		Title: "Who ran what? Alice and Bob at once, their children, and Mallory in Alice's name",
+		Proves: "each process of overlapping sessions is traced to its user, by the kernel's mark: children, one that left its parents, " +
+			"and one that claims to be another's.",
 		Play: func(ctx context.Context, s *Stage) error {
-			events, err := s.watched(ctx, "web")
+			told, err := s.watched(ctx, "web")
 			if err != nil {
 				return err
 			}
-			answers, err := s.attribute(ctx, "node-1", events)
+			answers, err := s.attribute(ctx, "node-1", told.Lines)
 			if err != nil {
 				return err
 			}
@@ -42,37 +45,33 @@ func whoRanWhat() Scene {
 	}
 }
 
-// watched plays the sessions in the pod and returns the process events meanwhile.
-func (s *Stage) watched(ctx context.Context, pod string) (events []byte, err error) {
+// watched plays the sessions in the pod and returns what the agent told meanwhile.
+func (s *Stage) watched(ctx context.Context, pod string) (told witness.Told, err error) {
 	found, err := s.Stack.Admin().CoreV1().Pods(metav1.NamespaceDefault).Get(ctx, pod, metav1.GetOptions{})
 	if err != nil {
-		return nil, err
+		return told, err
 	}
 	_, id, _ := strings.Cut(found.Status.ContainerStatuses[0].ContainerID, "://")
-	w, err := procwatch.Open(procwatch.Options{Node: s.Stack.NodeOf(pod), Containers: func(c string) bool { return c == id }})
-	if errors.Is(err, procwatch.ErrUnsupported) || errors.Is(err, os.ErrPermission) {
-		return nil, &leftOut{err}
+	node := s.Stack.NodeOf(pod)
+	w, err := witness.Watch(witness.Options{Node: node, Journal: s.Stack.Journal(node), Containers: []string{id}})
+	if errors.Is(err, witness.ErrUnsupported) {
+		return told, &leftOut{err}
 	}
 	if err != nil {
-		return nil, err
+		return told, err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	var told bytes.Buffer
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	followed := make(chan error, 1)
-	go func() { followed <- w.Follow(watching, &told) }()
 	err = s.overlapWithSpoof(ctx, pod)
-	stop()
-	err = errors.Join(err, <-followed)
-	if err == nil {
-		err = s.check(w.Counts().Overruns == 0, "the kernel dropped no process event")
+	told, ended := w.End()
+	if err := errors.Join(err, ended); err != nil {
+		return told, err
 	}
-	return told.Bytes(), err
+	return told, s.check(told.Missed == 0, "the agent saw every process of a session, by the %s", seenBy[told.Origin])
 }
 
-// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or claims another's
-// ID.
+var seenBy = map[agent.Origin]string{agent.OriginKernel: "kernel's programs", agent.OriginConnector: "kernel's proc connector"}
+
+// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or leaves it and claims
+// another's ID.
 func (s *Stage) overlapWithSpoof(ctx context.Context, pod string) error {
 	alice, err := s.open(ctx, "alice", pod, "tree", "2")
 	if err != nil {
@@ -84,12 +83,20 @@ func (s *Stage) overlapWithSpoof(ctx context.Context, pod string) error {
 		return err
 	}
 	defer bob.end()
-	mallory, err := s.open(ctx, "mallory", pod, "forge", alice.id, "hold")
+	mallory, err := s.open(ctx, "mallory", pod, "forge", alice.id, "descend", "sibling")
 	if err != nil {
 		return err
 	}
 	defer mallory.end()
-	return s.check(mallory.id == alice.id, "Mallory's process carries Alice's audit ID in its environment")
+	child, err := mallory.next()
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		s.check(mallory.id == alice.id, "Mallory's process carries Alice's audit ID in its environment"),
+		s.check(env(child, execaudit.AuditIDName) == alice.id && child.Parent != mallory.said.Pid,
+			"so does another, which is not its child any more: made by clone(2) with CLONE_PARENT"),
+	)
 }
 
 // attribute asks who did what the events tell.
@@ -163,7 +170,7 @@ func (s *Stage) checkAnswers(answers []attribution.Answer) error {
 		if a.Session != nil {
 			programs[a.Session.Actor().Name]++
 		}
-		if a.Verdict == attribution.VerdictConflicting && a.Reason == attribution.ReasonSpoofed {
+		if a.Session != nil && a.Session.Actor().Name == "mallory" && a.Reason == attribution.ReasonKernelSpoofed {
 			forged++
 		}
 	}
@@ -172,5 +179,8 @@ func (s *Stage) checkAnswers(answers []attribution.Answer) error {
 			return fmt.Errorf("%w: %d processes", err, programs[user])
 		}
 	}
-	return s.check(forged >= 1, "Mallory's process is conflicting: it claims Alice's ID, and the chain of processes says otherwise")
+	return errors.Join(
+		s.check(programs["mallory"] == 3, "Mallory ran %s, what that became, and the one that left: all of them Mallory's", testimage.Program),
+		s.check(forged == 2, "both that claim Alice's ID are told to be spoofed: the kernel's mark says otherwise"),
+	)
 }
