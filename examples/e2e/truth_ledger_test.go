@@ -133,15 +133,28 @@ func (l *ledger) chained(p attribution.Process) bool {
 	return false
 }
 
-// verdict is the right one for an event whose chain is whole.
-func (l *ledger) verdict(s *played, e *attribution.Event) (attribution.Verdict, attribution.Reason) {
+// how an answer is found.
+type how bool
+
+const (
+	byMark  how = true
+	byChain how = false
+)
+
+// verdict is the right one for an event with the kernel's mark, or one whose chain is whole.
+func (l *ledger) verdict(s *played, e *attribution.Event, by how) (attribution.Verdict, attribution.Reason) {
+	foreign := e.AuditID != "" && e.AuditID != s.id
 	switch {
-	case e.AuditID != "" && e.AuditID != s.id:
+	case foreign && by == byChain:
 		return attribution.VerdictConflicting, attribution.ReasonSpoofed
 	case s.id == execaudit.PlaceholderAuditID:
 		return attribution.VerdictPlaceholder, attribution.ReasonPlaceholder
 	case s.reused:
 		return attribution.VerdictConflicting, attribution.ReasonReused
+	case foreign:
+		return attribution.VerdictCorroborated, attribution.ReasonKernelSpoofed
+	case by == byMark:
+		return attribution.VerdictCorroborated, attribution.ReasonKernel
 	}
 	return attribution.VerdictCorroborated, attribution.ReasonChain
 }
@@ -153,25 +166,26 @@ type tally struct {
 	spoofs                      map[*played]bool
 }
 
-// compare holds the answers against the truth; strict wants the exact verdict wherever the chain is whole.
-func (l *ledger) compare(t *testing.T, answers []attribution.Answer, strict bool) tally {
+// compare holds the answers against the truth; strict wants the exact verdict wherever there is the mark, or the chain is
+// whole.
+func (l *ledger) compare(t *testing.T, answers []attribution.Answer, strict bool, by how) tally {
 	t.Helper()
 	sum := tally{verdicts: map[string]int{}, spoofs: map[*played]bool{}}
 	for i := range answers {
 		a := &answers[i]
 		s := l.owner[a.Event.Process]
 		sum.verdicts[a.Verdict.String()]++
-		if a.Reason == attribution.ReasonSpoofed {
+		if a.Reason == attribution.ReasonSpoofed || a.Reason == attribution.ReasonKernelSpoofed {
 			sum.spoofs[s] = true
 		}
 		sum.name(t, a, s)
 		switch {
 		case s == nil:
 			sum.foreign++
-		case !l.chained(a.Event.Process):
+		case by == byChain && !l.chained(a.Event.Process):
 			sum.weak++
 		case strict:
-			l.exact(t, a, s)
+			l.exact(t, a, s, by)
 		}
 	}
 	return sum
@@ -194,13 +208,13 @@ func (sum *tally) name(t *testing.T, a *attribution.Answer, s *played) {
 	}
 }
 
-func (l *ledger) exact(t *testing.T, a *attribution.Answer, s *played) {
+func (l *ledger) exact(t *testing.T, a *attribution.Answer, s *played, by how) {
 	t.Helper()
 	e := &a.Event
 	if e.AuditID != "" && l.claims[e.Process] != nil && !l.claims[e.Process][e.AuditID] {
 		t.Errorf("%q was told with the ID %q, and said %v", e.Command, e.AuditID, l.claims[e.Process])
 	}
-	if verdict, why := l.verdict(s, e); a.Verdict != verdict || a.Reason != why {
+	if verdict, why := l.verdict(s, e, by); a.Verdict != verdict || a.Reason != why {
 		t.Errorf("%s: %v %q: %s (%s), want %s (%s)", s.name(), e.Kind, e.Command, a.Verdict, a.Reason, verdict, why)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/examples/pids"
 	"github.com/lanyard-dev/lanyard/execaudit"
+	"github.com/lanyard-dev/lanyard/execaudit/agent/source"
 )
 
 // truthDir is where the pods of the truth test have their reports.
@@ -96,13 +97,13 @@ func (th *theatre) pod(name string) *corev1.Pod {
 }
 
 // watch begins to watch the pods.
-func (th *theatre) watch(t *testing.T) *witness {
+func (th *theatre) watch(t *testing.T) *watcher {
 	t.Helper()
 	var pods []string
 	for i := range truthPods {
 		pods = append(pods, podName(i))
 	}
-	return th.cluster.witness(t, pods...)
+	return th.cluster.watch(t, source.ModeAuto, pods...)
 }
 
 // executor opens the session in the way of its trick.

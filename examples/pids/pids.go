@@ -4,8 +4,13 @@ package pids
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,4 +76,68 @@ func In(containerID string) (map[int]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// Ending returns those of a container whose command ends so.
+func Ending(containerID, suffix string) (map[int]string, error) {
+	found, err := In(containerID)
+	maps.DeleteFunc(found, func(_ int, command string) bool { return !strings.HasSuffix(command, suffix) })
+	return found, err
+}
+
+// Holding is how the command of a process begins that lanyard-reporter started to hold.
+const Holding = "/proc/self/exe hold "
+
+// How many children Take tries, and how often.
+const (
+	batches  = 10
+	children = 20
+)
+
+// Take has a process of the container fork until one of its children has a number of those that are gone, and returns
+// that. The process starts a child for each line that is said to it, as lanyard-reporter's each does. The children's
+// commands end with the name. Others on the machine may be faster, or keep a number for long: so there are many children,
+// and many numbers.
+func Take(ctx context.Context, containerID string, gone []int, name string, say func(lines string) error) (int, error) {
+	for batch := range batches {
+		suffix, lines := fmt.Sprintf("try-%d,%s", batch, name), ""
+		for n := range children {
+			lines += fmt.Sprintf("%d-%s\n", n, suffix)
+		}
+		stop := Recycle(gone)
+		if err := say(lines); err != nil {
+			return 0, err
+		}
+		found, err := await(ctx, containerID, suffix)
+		if stopped := stop(); err != nil || stopped != nil {
+			return 0, fmt.Errorf("children with a PID of those that are gone: %w", cmp.Or(err, stopped))
+		}
+		for pid := range found {
+			if slices.Contains(gone, pid) {
+				return pid, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("no child has one of the PIDs %v", gone)
+}
+
+// await waits until all children of a batch hold.
+func await(ctx context.Context, containerID, suffix string) (map[int]string, error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		found, err := Ending(containerID, suffix)
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(found, func(_ int, command string) bool { return !strings.HasPrefix(command, Holding) })
+		if len(found) == children {
+			return found, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%d of %d run: %w", len(found), children, ctx.Err())
+		case <-tick.C:
+		}
+	}
 }

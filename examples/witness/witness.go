@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/bpf"
@@ -41,8 +42,6 @@ type Witness struct {
 type Told struct {
 	// Lines are the events of the containers, as execaudit/attribution/procevents reads them, in order.
 	Lines []byte
-	// Forged are the marks that no record of the journal has, of processes in the containers.
-	Forged []agent.Notice
 	// Origin is what the agent read.
 	Origin agent.Origin
 	// Missed is how many events are missing, at most: the proc connector is too slow for what lives a moment only.
@@ -78,6 +77,14 @@ func Watch(o Options) (*Witness, error) {
 	return w, nil
 }
 
+// Forged returns the marks so far that no record of the journal has, of processes in the containers. The agent waits a
+// moment for the record.
+func (w *Witness) Forged() []agent.Notice {
+	w.told.mu.Lock()
+	defer w.told.mu.Unlock()
+	return slices.Clone(w.told.forged)
+}
+
 // End ends the watching and returns what was told. The error is ErrLost when an unknown number of events is missing, or
 // any that the kernel's programs saw.
 func (w *Witness) End() (Told, error) {
@@ -85,7 +92,7 @@ func (w *Witness) End() (Told, error) {
 	if err := <-w.ended; err != nil {
 		return Told{}, err
 	}
-	told := Told{Lines: w.told.lines, Forged: w.told.forged, Origin: w.opened.Origin}
+	told := Told{Lines: w.told.lines, Origin: w.opened.Origin}
 	for _, n := range w.told.lost {
 		if n.Count < 0 || told.Origin == agent.OriginKernel {
 			return Told{}, fmt.Errorf("%w: %d, %s", ErrLost, n.Count, n.Reason)
@@ -99,8 +106,10 @@ func (w *Witness) End() (Told, error) {
 type told struct {
 	containers []string
 	lines      []byte
-	forged     []agent.Notice
 	lost       []agent.Notice
+
+	mu     sync.Mutex
+	forged []agent.Notice
 }
 
 func (t *told) Write(events []*agent.Event, notices []*agent.Notice) error {
@@ -109,6 +118,8 @@ func (t *told) Write(events []*agent.Event, notices []*agent.Notice) error {
 			t.lines = e.AppendLine(t.lines)
 		}
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, n := range notices {
 		switch {
 		case n.Kind == agent.NoticeLost:
