@@ -2,13 +2,8 @@ package bridge_test
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,77 +11,56 @@ import (
 
 	"github.com/lanyard-dev/lanyard/examples/bridge"
 	"github.com/lanyard-dev/lanyard/examples/pids"
-	"github.com/lanyard-dev/lanyard/examples/procwatch"
+	"github.com/lanyard-dev/lanyard/examples/witness"
+	"github.com/lanyard-dev/lanyard/execaudit/agent/source"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/join"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// watch begins to watch a container; told ends that and returns what the kernel told.
-func watch(t *testing.T, pod *corev1.Pod, container string) (told func() []byte) {
+// watch begins to watch a container by the agent.
+func watch(t *testing.T, r *bridge.Rig, pod *corev1.Pod, mode source.Mode) *watcher {
 	t.Helper()
-	w, err := procwatch.Open(procwatch.Options{Node: pod.Spec.NodeName, Containers: func(id string) bool { return id == container }})
+	agent, err := witness.Watch(witness.Options{
+		Node: pod.Spec.NodeName, Journal: r.JournalFile(), Containers: []string{bridge.ContainerID(pod, "")}, Mode: mode,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = w.Close() })
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	var text bytes.Buffer
-	ended := make(chan error, 1)
-	go func() { ended <- w.Follow(ctx, &text) }()
-	return func() []byte {
-		stop()
-		if err := <-ended; err != nil {
-			t.Fatal(err)
+	w := &watcher{agent}
+	t.Cleanup(func() {
+		if w.Witness != nil {
+			_, _ = w.End()
 		}
-		if got := w.Counts(); got.Overruns > 0 {
-			t.Fatalf("the kernel dropped events: %+v", got)
-		}
-		return text.Bytes()
-	}
+	})
+	return w
 }
 
-// takePID has a session's process fork until one of its children has a PID of those that are gone, and returns that.
-func takePID(t *testing.T, container string, gone []int, session *bridge.Session) int {
+// watcher is an agent that watches.
+type watcher struct{ *witness.Witness }
+
+// told ends the watching and returns the events.
+func (w *watcher) told(t *testing.T) []byte {
 	t.Helper()
-	const batches, children = 10, 20
-	for batch := range batches {
-		name, text := fmt.Sprintf("try-%d,name=mallory", batch), ""
-		for n := range children {
-			text += fmt.Sprintf("%d-%s\n", n, name)
-		}
-		stop := pids.Recycle(gone)
-		if err := session.Say(text); err != nil {
-			t.Fatal(err)
-		}
-		await(t, "the children to run", func() (bool, error) { return len(running(t, container, name)) == children, nil })
-		if err := stop(); err != nil {
-			t.Fatal(err)
-		}
-		for pid := range running(t, container, name) {
-			if slices.Contains(gone, pid) {
-				return pid
-			}
-		}
+	told, err := w.End()
+	if w.Witness = nil; err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no child has one of the PIDs %v", gone)
-	return 0
+	return told.Lines
 }
 
 // running returns the processes with a command that ends so.
 func running(t *testing.T, container, suffix string) map[int]string {
 	t.Helper()
-	found, err := pids.In(container)
+	found, err := pids.Ending(container, suffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps.DeleteFunc(found, func(_ int, command string) bool { return !strings.HasSuffix(command, suffix) })
 	return found
 }
 
-// attribute joins the audit log, the node's journal and what the kernel told, once so many sessions are over.
-func attribute(t *testing.T, r *bridge.Rig, pod *corev1.Pod, told []byte, over int) (answers []attribution.Answer) {
+// settled waits until so many sessions are over in the audit log, and nothing waits on the node, and returns the journal.
+func settled(t *testing.T, r *bridge.Rig, pod *corev1.Pod, over int) []byte {
 	t.Helper()
 	await(t, "the ends of the sessions in the audit log", func() (bool, error) {
 		found, err := r.Audit(func(e *auditv1.Event) bool {
@@ -97,14 +71,25 @@ func attribute(t *testing.T, r *bridge.Rig, pod *corev1.Pod, told []byte, over i
 	if err := r.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	file := func(path string) *lines.Source {
-		return &lines.Source{Files: []lines.Opener{{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }}}}
+	journal, err := os.ReadFile(r.JournalFile())
+	if err != nil {
+		t.Fatal(err)
 	}
-	events := &lines.Source{Files: []lines.Opener{{Name: "process events", Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(told)), nil
-	}}}}
+	return journal
+}
+
+// attribute joins the audit log, a journal and what an agent told.
+func attribute(t *testing.T, r *bridge.Rig, journal, told []byte) (answers []attribution.Answer) {
+	t.Helper()
+	log := func(name string, open func() (io.ReadCloser, error)) *lines.Source {
+		return &lines.Source{Files: []lines.Opener{{Name: name, Open: open}}}
+	}
+	text := func(name string, text []byte) *lines.Source {
+		return log(name, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil })
+	}
+	audit := log(r.AuditLog(), func() (io.ReadCloser, error) { return os.Open(r.AuditLog()) })
 	m := attribution.New(attribution.Options{Window: attribution.Forever, All: true}, func(a *attribution.Answer) { answers = append(answers, *a) })
-	err := join.Files(t.Context(), m, []*lines.Source{file(r.AuditLog()), file(r.JournalFile()), events}, join.Trouble{
+	err := join.Files(t.Context(), m, []*lines.Source{audit, text("the journal", journal), text("the agent's events", told)}, join.Trouble{
 		Fault: func(f *lines.Fault) { t.Error(f) }, Stopped: func(err error) { t.Error(err) },
 	})
 	if err != nil {

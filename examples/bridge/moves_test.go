@@ -1,15 +1,20 @@
 package bridge_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/bridge"
+	"github.com/lanyard-dev/lanyard/examples/moves"
+	"github.com/lanyard-dev/lanyard/examples/pids"
+	"github.com/lanyard-dev/lanyard/execaudit/agent/source"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	brg "github.com/lanyard-dev/lanyard/execaudit/bridge"
 )
@@ -31,25 +36,36 @@ func TestMoves(t *testing.T) {
 	pod := run(t, r, &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: []string{"pause"}}}}})
 	alice, mallory := person(t, r, "alice"), person(t, r, "mallory")
 	container := bridge.ContainerID(pod, "")
-	told := watch(t, pod, container)
+	kernel, connector := watch(t, r, pod, source.ModeAuto), watch(t, r, pod, source.ModeConnector)
 	const each = 12
 	short := open(t, r, alice, 1+each, []string{pod.Name}, append([]string{"descend"}, slices.Repeat([]string{"child,name=alice"}, each)...)...)
 	gone := slices.Collect(maps.Keys(running(t, container, "name=alice")))
 	victim := open(t, r, alice, 3, []string{pod.Name}, "descend", "child,name=alice", "daemon,name=alice")
-	leaver := open(t, r, mallory, 1+len(markedMoves), []string{pod.Name}, moves(victim)...)
+	leaver := open(t, r, mallory, 1+len(markedMoves), []string{pod.Name}, descent(victim)...)
 	later := open(t, r, mallory, 1, []string{pod.Name}, "each")
 	if err := short.End(); err != nil {
 		t.Error(err)
 	}
-	reused := takePID(t, container, gone, later)
+	taking, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	reused, err := pids.Take(taking, container, gone, "name=mallory", later.Say)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Processes of nobody's session, one of which sets the victim's login UID.
-	login := strconv.Itoa(int(victim.Reports[0].LoginUID))
+	login := victim.Reports[0].LoginUID
 	for _, words := range [][]string{
-		{"loginuid", login, "linger", "200ms", "hold", "name=nobody"},
+		{"loginuid", strconv.Itoa(int(login)), "linger", "200ms", "hold", "name=nobody"},
 		{"env", brg.SessionName + "=" + victim.ID, "/proc/self/exe", "linger", "200ms", "hold", "name=nobody"},
 	} {
 		direct(t, r, pod, append([]string{"/reporter"}, words...)...)
 	}
+	t.Run("AGT-1 BRG-3 the agent says that a mark which no session of the node has is forged, and no other", func(t *testing.T) {
+		await(t, "the agent's word", func() (bool, error) { return len(kernel.Forged()) > 0, nil })
+		if told := kernel.Forged(); len(told) != 1 || told[0].LoginUID != login || told[0].SessionID == victim.Reports[0].AuditSession {
+			t.Errorf("told %+v", told)
+		}
+	})
 	sessions := map[uint32]string{short.Reports[0].AuditSession: "alice"}
 	for _, s := range []*bridge.Session{victim, leaver, later} {
 		sessions[s.Reports[0].AuditSession] = s.User.Name
@@ -57,12 +73,52 @@ func TestMoves(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	answers := attribute(t, r, pod, told(), len(sessions))
-	check(t, answers, sessions, reused)
+	journal := settled(t, r, pod, len(sessions))
+	events, beside := kernel.told(t), connector.told(t)
+	t.Run("by the kernel's programs", func(t *testing.T) { check(t, attribute(t, r, journal, events), sessions, reused) })
+	t.Run("AGT-4 by the proc connector", func(t *testing.T) { check(t, attribute(t, r, journal, beside), sessions, reused) })
+	unseen, orphans, err := moves.Unseen(journal, events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("AGT-1 ATT-13 processes of a session whose first one nobody saw are its user's by the mark", func(t *testing.T) {
+		seen := 0
+		for _, a := range attribute(t, r, unseen, orphans) {
+			if user, _ := moves.Truth(a.Event.Command); user == "alice" || user == "mallory" {
+				if seen++; a.Verdict != attribution.VerdictCorroborated || a.Session.User.Name != user {
+					t.Errorf("%q of %s: %s (%s)", a.Event.Command, user, a.Verdict, a.Reason)
+				}
+			}
+		}
+		if seen < len(markedMoves) {
+			t.Errorf("%d such programs were seen", seen)
+		}
+	})
+	for name, logs := range map[string][2][]byte{
+		"of a session whose first one nobody saw": {moves.Unmarked(unseen), moves.Unmarked(orphans)},
+		// Whose word on a parent is the kernel's.
+		"cloned with CLONE_PARENT": {moves.Unmarked(journal), moves.Unmarked(beside)},
+	} {
+		t.Run("ATT-14 without the mark a process "+name+" is a hint at most", func(t *testing.T) {
+			seen := 0
+			for _, a := range attribute(t, r, logs[0], logs[1]) {
+				user, way := moves.Truth(a.Event.Command)
+				if user != "mallory" || !strings.Contains(a.Event.Command, " hold ") || strings.HasPrefix(name, "cloned") && !strings.HasPrefix(way, "sibling") {
+					continue
+				}
+				if seen++; a.Verdict == attribution.VerdictCorroborated || a.Session != nil {
+					t.Errorf("%q: %s (%s)", a.Event.Command, a.Verdict, a.Reason)
+				}
+			}
+			if seen == 0 {
+				t.Error("no such process was seen")
+			}
+		})
+	}
 }
 
-// moves are the words of the attacker's command.
-func moves(victim *bridge.Session) []string {
+// descent are the words of the attacker's command.
+func descent(victim *bridge.Session) []string {
 	words := []string{"descend"}
 	for _, way := range markedMoves {
 		words = append(words, strings.ReplaceAll(way, victimSession, victim.ID)+",name=mallory")
@@ -70,22 +126,11 @@ func moves(victim *bridge.Session) []string {
 	return words
 }
 
-// truthOf returns whose process an event is by its command, and the way that it came.
-func truthOf(e *attribution.Event) (user, way string) {
-	way = e.Command[strings.LastIndexByte(e.Command, ' ')+1:]
-	for word := range strings.SplitSeq(way, ",") {
-		if name, ok := strings.CutPrefix(word, "name="); ok {
-			user = name
-		}
-	}
-	return user, way
-}
-
 func check(t *testing.T, answers []attribution.Answer, sessions map[uint32]string, reused int) {
 	t.Run("ATT-13 every process is corroborated as its own user's, whatever it did to leave, and never as the victim's", func(t *testing.T) {
 		seen, forged := map[string]bool{}, 0
 		for _, a := range answers {
-			user, way := truthOf(&a.Event)
+			user, way := moves.Truth(a.Event.Command)
 			if user != "alice" && user != "mallory" {
 				continue
 			}
@@ -126,7 +171,7 @@ func check(t *testing.T, answers []attribution.Answer, sessions map[uint32]strin
 	t.Run("ATT-13 a login UID or a session in the environment is no more than a hint", func(t *testing.T) {
 		seen := 0
 		for _, a := range answers {
-			if user, _ := truthOf(&a.Event); user != "nobody" {
+			if user, _ := moves.Truth(a.Event.Command); user != "nobody" {
 				continue
 			}
 			seen++
@@ -141,7 +186,7 @@ func check(t *testing.T, answers []attribution.Answer, sessions map[uint32]strin
 	t.Run("ATT-13 ATT-14 a process that has the PID of another's is its own user's", func(t *testing.T) {
 		users := map[string]bool{}
 		for _, a := range answers {
-			if user, _ := truthOf(&a.Event); a.Event.Process.PID == reused && a.Session != nil && a.Session.User.Name == user {
+			if user, _ := moves.Truth(a.Event.Command); a.Event.Process.PID == reused && a.Session != nil && a.Session.User.Name == user {
 				users[user] = true
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/lanyard-dev/lanyard/examples/kubernetes"
+	"github.com/lanyard-dev/lanyard/examples/witness"
 )
 
 // story is what the scenes share.
@@ -20,6 +21,8 @@ type story struct {
 	// The people, and their sessions as far as they go on.
 	alice, bob, mallory *kubernetes.User
 	sessions            map[string]*Session
+	// agent watches the pod, from before the first session on; nil where it cannot, and when it is over.
+	agent *witness.Witness
 }
 
 // scene is one part of the story.
@@ -42,11 +45,14 @@ func Tell(ctx context.Context, dir string, out io.Writer) (err error) {
 		for _, session := range s.sessions {
 			_ = session.End()
 		}
+		if s.agent != nil {
+			_, _ = s.agent.End()
+		}
 		if err = errors.Join(err, s.Stop()); err == nil {
 			s.say("\nAll of it held, and nothing is left running. (%.0f s)", time.Since(began).Seconds())
 		}
 	}()
-	for i, scene := range []scene{together(), whose(), forged(), replayed(), verdicts()} {
+	for i, scene := range []scene{together(), whose(), forged(), replayed(), verdicts(), told()} {
 		s.say("\n%d. %s\n", i+1, scene.title)
 		if err := scene.play(ctx, s); err != nil {
 			s.say("\n   IT DOES NOT HOLD: %v", err)

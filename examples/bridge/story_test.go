@@ -17,11 +17,14 @@ func TestStory(t *testing.T) {
 	defer cancel()
 	dir := shortDir(t)
 	var out bytes.Buffer
-	t.Run("BRG-1 BRG-3 BRG-4 BRG-12 the story holds, and says whose each process is", func(t *testing.T) {
+	t.Run("BRG-1 BRG-3 BRG-4 BRG-12 AGT-1 AGT-3 the story holds, and says whose each process is", func(t *testing.T) {
 		if err := bridge.Tell(ctx, dir, &out); err != nil {
 			t.Fatalf("%v\n%s", err, &out)
 		}
-		for _, want := range []string{" alice (marked", " bob (marked", "nobody's (forged mark: claims alice's)", "All of it held"} {
+		for _, want := range []string{
+			" alice (marked", " bob (marked", "nobody's (forged mark: claims alice's)", "All of it held",
+			"the node's agent tells it as forged too", "is corroborated as hers",
+		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("the story does not say %q:\n%s", want, &out)
 			}

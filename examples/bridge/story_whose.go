@@ -30,6 +30,9 @@ func together() scene {
 				return err
 			}
 		}
+		if err := s.watch(); err != nil {
+			return err
+		}
 		if err := s.open(ctx, s.alice, 5, "descend", "child", "session", "daemon", "sibling"); err != nil {
 			return err
 		}
@@ -100,7 +103,7 @@ func whose() scene {
 		if err != nil {
 			return err
 		}
-		return s.table(who, found)
+		return errors.Join(s.table(who, found), s.awaitForged(ctx, claimed))
 	}}
 }
 
