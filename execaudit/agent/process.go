@@ -2,7 +2,10 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
+	"time"
 )
 
 // process is what is known of a live one that has a mark.
@@ -91,14 +94,53 @@ func (t *Tracker) end(p *process) {
 func (t *Tracker) leave(p *process, m *mark, e *Event) {
 	if p.mark != nil {
 		p.mark.live--
-		t.tell(&Notice{
-			Kind: NoticeLeft, Time: e.Time, SessionID: p.mark.session, LoginUID: p.mark.login, Process: t.process(p.task), ContainerID: p.in.ID,
-			Reason: "the process has another mark than it had",
-		})
+		t.depart(p, e.Time, "the process has another mark than it had")
 	}
 	if p.mark = m; m != nil {
 		m.live++
 	}
+}
+
+// Live is a process that is known to be alive, with its mark.
+type Live struct {
+	Task
+	SessionID, LoginUID uint32
+}
+
+// Processes returns the marked processes that are known to be alive, sorted by PID.
+func (t *Tracker) Processes() []Live {
+	all := make([]Live, 0, len(t.processes))
+	for _, p := range t.processes {
+		if p.mark != nil {
+			all = append(all, Live{p.task, p.mark.session, p.mark.login})
+		}
+	}
+	slices.SortFunc(all, func(a, b Live) int { return cmp.Compare(a.PID, b.PID) })
+	return all
+}
+
+// Gone tells that a process is no more, though its exit was not observed.
+func (t *Tracker) Gone(task Task) {
+	if p := t.processes[task.PID]; p != nil && p.task.same(task) {
+		t.end(p)
+	}
+}
+
+// Left tells that a process has a mark outside the range now, so that nothing is told of it any more.
+func (t *Tracker) Left(task Task, now time.Time) {
+	p := t.processes[task.PID]
+	if p == nil || !p.task.same(task) || p.mark == nil {
+		return
+	}
+	t.depart(p, now, "the process has left the marks that are watched")
+	t.end(p)
+}
+
+func (t *Tracker) depart(p *process, at time.Time, reason string) {
+	t.tell(&Notice{
+		Kind: NoticeLeft, Time: at, SessionID: p.mark.session, LoginUID: p.mark.login, Process: t.process(p.task),
+		ContainerID: p.in.ID, Reason: reason,
+	})
 }
 
 // The variables that carry a session's ID (KEP-6035; execaudit/bridge).

@@ -16,23 +16,56 @@ const secretName = `[\w.-]*(?:passwo?r?d|passphrase|passcode|pass(?:in|out)?\b|p
 // a space; or a word with quoted parts that have no space.
 const secretValue = `(?:(?:"[^"]*"?|'[^']*'?)\S*|[^\s"']+(?:(?:"[^"\s]*"|'[^'\s]*')[^\s"']*)*)`
 
-// The patterns of secrets, in the order in which they are replaced. What their first group matches stays.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`(?s)()-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*`),
-	regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"']+(?:@)`),
-	regexp.MustCompile(`(?i)(\b(?:proxy-)?(?:authorization|cookie|set-cookie|(?:private|x)-[\w-]*(?:token|key|secret|auth)[\w-]*)["']?\s*:\s*["']?)[^"'\r\n]+`),
-	regexp.MustCompile(`(?is)(^--?` + secretName + `=).+`),
-	regexp.MustCompile(`(?i)(` + secretName + `["']?\s*[=:]\s*)` + secretValue),
-	regexp.MustCompile(`(?i)((?:^|\s)--?` + secretName + `\s+)` + secretValue),
-	regexp.MustCompile(`(?i)(\b(?:bearer|basic|negotiate)\s+)[A-Za-z0-9+/_.=~-]{6,}`),
-	regexp.MustCompile(`()\b(?:(?:AKIA|ASIA)[A-Z0-9]{12,}|gh[pousr]_\w{16,}|github_pat_\w+|glpat-[\w-]{10,}|xox[abeprs]-[\w-]+|` +
-		`sk_live_\w+|hvs\.[\w-]+|eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?)`),
+// pattern is one of a secret. What its first group matches stays, and so does after. It can match only in a text that
+// has one of the hints, in lower case, and each of needs.
+type pattern struct {
+	match *regexp.Regexp
+	after string
+	hints []string
+	needs string // bytes
 }
 
-// hints are in every text in which one of the patterns matches, in lower case.
-var hints = []string{
-	"pass", "pwd", "psw", "secret", "token", "key", "credential", "auth", "cookie", "bearer", "basic", "negotiate", "://", "akia", "asia",
-	"gh", "glpat", "xox", "sk_live", "hvs.", "eyj",
+// nameHints are in every secretName.
+var nameHints = []string{"pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie"}
+
+// The patterns of secrets, in the order in which they are replaced.
+var secrets = []pattern{
+	{match: regexp.MustCompile(`(?s)()-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*`), hints: []string{"private key-----"}},
+	{match: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"']+@`), after: "@", hints: []string{"://"}, needs: "@"},
+	{
+		match: regexp.MustCompile(`(?i)(\b(?:proxy-)?(?:authorization|cookie|set-cookie|(?:private|x)-[\w-]*(?:token|key|secret|auth)[\w-]*)` +
+			`["']?\s*:\s*["']?)[^"'\r\n]+`),
+		hints: []string{"authorization", "cookie", "private-", "x-"}, needs: ":",
+	},
+	{match: regexp.MustCompile(`(?is)(^--?` + secretName + `=).+`), hints: nameHints, needs: "-="},
+	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*=\s*)` + secretValue), hints: nameHints, needs: "="},
+	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*:\s*)` + secretValue), hints: nameHints, needs: ":"},
+	{match: regexp.MustCompile(`(?i)((?:^|\s)--?` + secretName + `\s+)` + secretValue), hints: nameHints, needs: "-"},
+	{match: regexp.MustCompile(`(?i)(\b(?:bearer|basic|negotiate)\s+)[A-Za-z0-9+/_.=~-]{6,}`), hints: []string{"bearer", "basic", "negotiate"}},
+	{
+		match: regexp.MustCompile(`()\b(?:(?:AKIA|ASIA)[A-Z0-9]{12,}|gh[pousr]_\w{16,}|github_pat_\w+|glpat-[\w-]{10,}|xox[abeprs]-[\w-]+|` +
+			`sk_live_\w+|hvs\.[\w-]+|eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?)`),
+		hints: []string{"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk_live_", "hvs.", "eyj"},
+	},
+}
+
+// may reports whether the pattern can match in a text, of which lower is it in lower case.
+func (p *pattern) may(lower string) bool {
+	for i := range len(p.needs) {
+		if strings.IndexByte(lower, p.needs[i]) < 0 {
+			return false
+		}
+	}
+	return hinted(lower, p.hints)
+}
+
+func hinted(lower string, hints []string) bool {
+	for _, hint := range hints {
+		if strings.Contains(lower, hint) {
+			return true
+		}
+	}
+	return false
 }
 
 var secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
@@ -56,21 +89,15 @@ func (r *redactor) next(arg string) string {
 	if secret && arg != "" {
 		return redact.Mark
 	}
-	lower := strings.ToLower(arg)
 	if name, _, ok := strings.Cut(arg, ":"); ok && login && !strings.Contains(arg, "://") {
 		return name + ":" + redact.Mark
 	}
 	if short, ok := r.short(arg); ok {
 		return short
 	}
-	for _, hint := range hints {
-		if strings.Contains(lower, hint) {
-			r.secret = secretFlag.MatchString(arg)
-			arg = replaceSecrets(arg)
-			break
-		}
-	}
-	return replaceRuns(arg)
+	lower := strings.ToLower(arg)
+	r.secret = strings.HasPrefix(arg, "-") && hinted(lower, nameHints) && secretFlag.MatchString(arg)
+	return replaceRuns(replaceSecrets(arg, lower))
 }
 
 // passwordFlags are programs whose password is in a flag of one letter.
@@ -96,13 +123,12 @@ func (r *redactor) short(arg string) (string, bool) {
 	return "", false
 }
 
-func replaceSecrets(text string) string {
-	for i, pattern := range secrets {
-		with := "${1}" + redact.Mark
-		if i == 1 {
-			with += "@"
+// replaceSecrets replaces what the patterns match. Replacing adds nothing in which one could match that could not before.
+func replaceSecrets(text, lower string) string {
+	for i := range secrets {
+		if p := &secrets[i]; p.may(lower) {
+			text = p.match.ReplaceAllString(text, "${1}"+redact.Mark+p.after)
 		}
-		text = pattern.ReplaceAllString(text, with)
 	}
 	return text
 }

@@ -23,8 +23,6 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
-const patience = 30 * time.Second
-
 var uids atomic.Uint32
 
 // privateUID returns a login UID that no other test marks with, outside of the bridge's range.
@@ -94,16 +92,6 @@ func open(t *testing.T, mode source.Mode, uid uint32) *source.Opened {
 	return o
 }
 
-// until waits for a condition.
-func until(t *testing.T, what string, met func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !met(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no %s", what)
-		}
-	}
-}
-
 func TestLive(t *testing.T) {
 	for _, mode := range []source.Mode{source.ModeBPF, source.ModeConnector} {
 		t.Run("AGT-1 AGT-3 AGT-4 a marked process by "+string(mode)+", with the session that comes to the journal meanwhile", func(t *testing.T) {
@@ -151,4 +139,33 @@ func TestLive(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLeft(t *testing.T) {
+	t.Run("AGT-2 a process that leaves the marks is told, since nothing more is told of it", func(t *testing.T) {
+		uid := privateUID()
+		p := play(t, uid)
+		opened := open(t, source.ModeBPF, uid)
+		out := &kept{}
+		s, err := source.New(source.Options{
+			Node: "n1", Reader: opened.Reader, Outputs: []source.Output{out}, Tracker: agent.Options{MinLoginUID: uid, MaxLoginUID: uid},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.SetCheckEvery(s, 20*time.Millisecond)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		until(t, "walk", func() bool { return len(s.Sessions()) == 1 || s.Status().Tracker.Held > 0 })
+		p.run(t, "echo 0 >/proc/self/loginuid")
+		until(t, "notice", func() bool { return strings.Contains(out.text(), `"notice":"left"`) })
+		if n := len(s.Sessions()); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+		cancel()
+		if err := errors.Join(<-done, opened.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -83,7 +83,8 @@ type Options struct {
 	Proc, CgroupRoot string
 	// BootID is the boot's, for a recording; empty means this one's.
 	BootID string
-	// NoWalk leaves out the processes that ran before.
+	// NoWalk looks neither for the processes that ran before nor whether those that are known are still there: for a
+	// recording.
 	NoWalk bool
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time

@@ -19,11 +19,12 @@ import (
 // Source is the agent without its command. Run is called once; the other methods may be called by any goroutine, before
 // Run and after it too.
 type Source struct {
-	options Options
-	boot    string
-	cgroups *cgroups
-	pumps   []*pump
-	flow    chan struct{} // holds one: something waits for a record
+	options    Options
+	boot       string
+	cgroups    *cgroups
+	pumps      []*pump
+	flow       chan struct{} // holds one: something waits for a record
+	checkEvery time.Duration
 
 	looking  sync.Mutex
 	journals []*follower // looking
@@ -41,6 +42,7 @@ type Source struct {
 	counted  time.Time
 	told     uint64
 	toldLost int64
+	missing  map[agent.Task]bool // processes that were gone when they were looked at
 	trouble  string
 }
 
@@ -53,7 +55,7 @@ func New(o Options) (*Source, error) {
 	case o.Node == "":
 		return nil, errors.New("source: no node name")
 	}
-	s := &Source{options: o, boot: o.BootID, flow: make(chan struct{}, 1), batch: &batch{}, journalStates: map[string]JournalStatus{}, blind: o.Blind, cgroups: newCgroups(o)}
+	s := &Source{options: o, boot: o.BootID, flow: make(chan struct{}, 1), checkEvery: checkEvery, batch: &batch{}, journalStates: map[string]JournalStatus{}, blind: o.Blind, cgroups: newCgroups(o)}
 	if s.boot == "" {
 		b, err := os.ReadFile(filepath.Join(o.Proc, "sys/kernel/random/boot_id"))
 		if err != nil {
@@ -87,6 +89,7 @@ func (o Options) boot() time.Time { return o.Now().Add(-sinceBoot()).Round(bootS
 const (
 	flushEvery   = 20 * time.Millisecond
 	countEvery   = time.Second
+	checkEvery   = 10 * time.Second
 	lookWaiting  = 10 * time.Millisecond // into a journal for which something waits
 	lookIdle     = 200 * time.Millisecond
 	startReason  = "the agent began to watch; what ended before is not told"
@@ -247,7 +250,7 @@ func (s *Source) finished(b *batch) {
 func (s *Source) tick(ctx context.Context) {
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
-	var counted time.Time
+	var counted, checked time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -258,6 +261,10 @@ func (s *Source) tick(ctx context.Context) {
 		if now.Sub(counted) >= countEvery || now.Before(counted) {
 			counted = now
 			s.count(now)
+		}
+		if !s.options.NoWalk && (now.Sub(checked) >= s.checkEvery || now.Before(checked)) {
+			checked = now
+			s.check(now)
 		}
 		s.mu.Lock()
 		s.advance(now)
@@ -297,6 +304,29 @@ func (s *Source) count(now time.Time) {
 		s.tracker.Lost(-1, s.counted, now, gapReason)
 	}
 	s.counted = now
+}
+
+// check looks whether the processes that are known are there. One that is not twice in a row, so that its exit would have
+// been read, is forgotten; of one that has left the marks that is told.
+func (s *Source) check(now time.Time) {
+	s.mu.Lock()
+	all := s.tracker.Processes()
+	s.mu.Unlock()
+	fates := s.options.fates(all)
+	missing := map[agent.Task]bool{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, live := range all {
+		switch {
+		case fates[i] == fateLeft:
+			s.tracker.Left(live.Task, now)
+		case fates[i] == fateGone && s.missing[live.Task]:
+			s.tracker.Gone(live.Task)
+		case fates[i] == fateGone:
+			missing[live.Task] = true
+		}
+	}
+	s.missing = missing
 }
 
 // finish gives everything that waits.

@@ -20,6 +20,18 @@ const (
 	login = agent.MinLoginUID + 5
 )
 
+const patience = 30 * time.Second
+
+// until waits for a condition.
+func until(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !met(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no %s", what)
+		}
+	}
+}
+
 // kept is an Output that keeps the lines.
 type kept struct {
 	mu     sync.Mutex

@@ -36,6 +36,42 @@ func (o Options) walk() ([]agent.Observation, error) {
 	return found, err
 }
 
+// fate is what became of a process.
+type fate int
+
+const (
+	fateAlive fate = iota
+	fateGone
+	fateLeft // with a mark outside the range
+)
+
+// fates returns what became of each of some processes.
+func (o Options) fates(all []agent.Live) []fate {
+	fs := proc.New(proc.Options{Root: o.Proc, MinLoginUID: o.Tracker.MinLoginUID, MaxLoginUID: o.Tracker.MaxLoginUID})
+	fates := make([]fate, len(all))
+	for i, live := range all {
+		fates[i] = fateOf(fs, live)
+	}
+	return fates
+}
+
+func fateOf(fs *proc.FS, live agent.Live) fate {
+	p, err := fs.Open(live.PID)
+	if err != nil {
+		return fateGone
+	}
+	defer p.Close()
+	marked, err := p.Marked()
+	s, gone := p.Stat() // asked last: it is the same process before
+	switch {
+	case err != nil, gone != nil, s.Start/proc.Tick != live.Start/proc.Tick:
+		return fateGone
+	case !marked:
+		return fateLeft
+	}
+	return fateAlive
+}
+
 // sinceBoot returns how long ago the boot was, suspension included.
 func sinceBoot() time.Duration {
 	var since unix.Timespec

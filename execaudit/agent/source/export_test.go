@@ -1,0 +1,6 @@
+package source
+
+import "time"
+
+// SetCheckEvery says how often a Source looks whether processes are there.
+func SetCheckEvery(s *Source, d time.Duration) { s.checkEvery = d }
