@@ -136,8 +136,8 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// held starts a marked process that lives until it is released, and returns what was told of its last exec. For a nested
-// one the process is not cmd's.
+// held starts a marked process that lives until it is released, and returns what was told of the last of so many execs,
+// which may be a descendant's.
 func held(t *testing.T, w *watched, cmd *exec.Cmd, execs int) (o agent.Observation, release func()) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
@@ -224,7 +224,12 @@ func TestIdentity(t *testing.T) {
 		for depth, inner := range map[int]bool{1: true, 3: true, 7: true, 9: kind.raw} {
 			t.Run(fmt.Sprintf("AGT-1 the PID inside %d namespaces%s", depth, kind.name), func(t *testing.T) {
 				w := load(t, bpf.Options{Raw: kind.raw})
-				o, release := held(t, w, w.play("nested", fmt.Sprintf(":%d", depth), "/bin/cat"), 1)
+				unshare, err := exec.LookPath("unshare")
+				if err != nil {
+					t.Skip(err)
+				}
+				args := slices.Repeat([]string{unshare, "--pid", "--fork"}, depth)
+				o, release := held(t, w, w.command(append(args, "/bin/cat")...), depth+1)
 				defer release()
 				status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.PID))
 				if err != nil {

@@ -293,7 +293,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		for killed := range 50 {
-			killedReader(t, w.play("reader", ":"+dir), 1+8*killed, take)
+			killedReader(t, w.play("reader", ":"+dir), 1+2*killed, take)
 		}
 		if err := os.WriteFile(stop, nil, 0o600); err != nil {
 			t.Fatal(err)

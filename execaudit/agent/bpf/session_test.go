@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Unsetenv(roleVar)
 	runtime.LockOSThread()
 	play := map[string]func(string) error{
-		"mark": mark, "bare": bare, "owned": owned, "nested": nested, "reader": reader, "reduced": reduced, "watch": watch,
+		"mark": mark, "bare": bare, "owned": owned, "reader": reader, "reduced": reduced, "watch": watch,
 	}[role]
 	if err := play(argument); err != nil {
 		fmt.Fprintln(os.Stderr, role+":", err)
@@ -80,23 +79,6 @@ func owned(uid string) error {
 		return errors.Join(gid, errno)
 	}
 	return syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
-}
-
-// nested makes PID namespaces in each other, as many as the argument says after the mark, and marks itself in the last.
-func nested(argument string) error {
-	uid, depth, _ := strings.Cut(argument, ":")
-	n, err := strconv.Atoi(depth)
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		return mark(uid)
-	}
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=nested:%s:%d", roleVar, uid, n-1))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
-	return cmd.Run()
 }
 
 var uids atomic.Uint32
