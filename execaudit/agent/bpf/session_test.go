@@ -5,11 +5,11 @@ package bpf_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -81,10 +81,9 @@ func owned(uid string) error {
 	return syscall.Exec(os.Args[1], os.Args[1:], os.Environ())
 }
 
-var uids atomic.Uint32
-
-// privateUID returns a login UID that no other test marks with, outside of the bridge's range.
-func privateUID() uint32 { return 1_000_000_000 + uint32(os.Getpid())*64 + uids.Add(1) }
+// privateUID returns a login UID that no other test marks with, nor with one of the next seven; outside of the bridge's
+// range.
+func privateUID() uint32 { return 1_000_000_000 + 8*rand.Uint32N(100_000_000) }
 
 // watched are the programs that look at a login UID of the test's own alone.
 type watched struct {
