@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
@@ -151,75 +150,17 @@ func (p *pins) detach(n uint64) (missed uint64, err error) {
 	return missed, err
 }
 
-// removeOthers removes the programs and links of every generation but this one, and waits until they tell nothing more.
+// removeOthers removes the programs and links of every generation but this one.
 func (p *pins) removeOthers(n uint64) error {
 	mine := "-" + strconv.FormatUint(n, 10)
-	var ids []ebpf.ProgramID
-	err := p.remove(func(name string) bool {
+	return p.remove(func(name string) bool {
 		ofGeneration := strings.HasSuffix(name, linkSuffix) || strings.HasSuffix(name, programSuffix)
 		kept := strings.HasSuffix(name, mine+linkSuffix) || strings.HasSuffix(name, mine+programSuffix)
-		if !ofGeneration || kept {
-			return false
-		}
-		if id, ok := p.programID(name); ok {
-			ids = append(ids, id)
-		}
-		return true
+		return ofGeneration && !kept
 	})
-	awaitGone(ids)
-	return err
 }
 
-func (p *pins) programID(name string) (ebpf.ProgramID, bool) {
-	if !strings.HasSuffix(name, programSuffix) {
-		return 0, false
-	}
-	program, err := ebpf.LoadPinnedProgram(p.path(name), nil)
-	if err != nil {
-		return 0, false
-	}
-	defer program.Close()
-	info, err := program.Info()
-	if err != nil {
-		return 0, false
-	}
-	return info.ID()
-}
-
-// goneWait bounds awaitGone. The kernel takes some tens of milliseconds; goneUsually is waited where it cannot be asked.
-const (
-	goneWait    = 2 * time.Second
-	goneUsually = 100 * time.Millisecond
-)
-
-// awaitGone waits until the programs are detached: the kernel drops what a removed pin held some time later. Until then
-// they tell events a second time, and a reader that ends in between would leave the second to one that cannot know it.
-func awaitGone(ids []ebpf.ProgramID) {
-	if len(ids) == 0 {
-		return
-	}
-	end := time.Now().Add(goneWait)
-	for _, id := range ids {
-		for time.Now().Before(end) {
-			program, err := ebpf.NewProgramFromID(id)
-			if errors.Is(err, os.ErrNotExist) {
-				break
-			}
-			if err != nil { // it takes CAP_SYS_ADMIN to ask
-				time.Sleep(goneUsually)
-				break
-			}
-			_ = program.Close()
-			time.Sleep(time.Millisecond)
-		}
-	}
-	// A processor may be in one of them still.
-	_, _, _ = unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0)
-}
-
-const membarrierGlobal = 1 << 0 // MEMBARRIER_CMD_GLOBAL: a grace period
-
-// remove unpins what match selects. A link that nothing else holds is detached by it.
+// remove unpins what match selects. A link that nothing else holds is detached by it, some time later.
 func (p *pins) remove(match func(name string) bool) error {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {

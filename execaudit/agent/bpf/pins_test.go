@@ -53,11 +53,11 @@ func eventOf(o *agent.Observation) event { return event{o.Kind, o.CPU, o.Sequenc
 // done says what a process did, whoever told it.
 type done struct {
 	kind agent.Kind
-	pid  int
+	task agent.Task
 	args string
 }
 
-func doneBy(o *agent.Observation) done { return done{o.Kind, o.PID, string(o.Args.Reveal())} }
+func doneBy(o *agent.Observation) done { return done{o.Kind, o.Task, string(o.Args.Reveal())} }
 
 func count[K comparable](all []agent.Observation, key func(*agent.Observation) K) map[K]int {
 	n := map[K]int{}
@@ -240,7 +240,7 @@ func TestPins(t *testing.T) {
 }
 
 // lineFormat is what a reader writes of an event.
-const lineFormat = "%d %d %d %d %t %q"
+const lineFormat = "%d %d %d %d %d %t %q"
 
 // reader is a reader that writes a line for each event and then says that it was told, until it is killed.
 func reader(argument string) error {
@@ -258,7 +258,7 @@ func reader(argument string) error {
 		if err := p.Read(&o); err != nil {
 			return err
 		}
-		fmt.Printf(lineFormat+"\n", o.Kind, o.CPU, o.Sequence, o.PID, o.Again, o.Args.Reveal())
+		fmt.Printf(lineFormat+"\n", o.Kind, o.CPU, o.Sequence, o.PID, o.Start, o.Again, o.Args.Reveal())
 		p.Told(p.Position(), 0)
 	}
 }
@@ -333,7 +333,8 @@ func killedReader(t *testing.T, cmd *exec.Cmd, after int, take func(agent.Observ
 		}
 		var o agent.Observation
 		var args string
-		if _, err := fmt.Sscanf(lines.Text(), lineFormat, &o.Kind, &o.CPU, &o.Sequence, &o.PID, &o.Again, &args); err != nil {
+		_, err := fmt.Sscanf(lines.Text(), lineFormat, &o.Kind, &o.CPU, &o.Sequence, &o.PID, &o.Start, &o.Again, &args)
+		if err != nil {
 			t.Fatalf("line %q: %v", lines.Text(), err)
 		}
 		o.Args = redact.NewBytes([]byte(args))

@@ -195,9 +195,10 @@ struct {
 	int (*max_entries)[1];
 } counters SEC(".maps");
 
-// What the reader leaves for the next one.
+// What the reader leaves for the next one. Of the programs only those of the generation tell anything: to change it turns
+// those that were replaced off and the new ones on, all at once. The kernel detaches them some time later.
 struct reader {
-	__u64 read, lost_told, missed_before, generation, configuration;
+	__u64 read, lost_told, missed_before, generation, configuration, allotted;
 };
 
 struct {
@@ -243,6 +244,13 @@ struct {
 static ALWAYS_INLINE bool marked(struct task_struct *p)
 {
 	return GET(p, loginuid.val) - min_login_uid <= login_uid_span;
+}
+
+static ALWAYS_INLINE bool replaced(void)
+{
+	__u32 key = 0;
+	struct reader *now = map_lookup(&reader, &key);
+	return !now || now->generation != generation;
 }
 
 static ALWAYS_INLINE __u64 start_of(struct task_struct *p)
@@ -384,7 +392,7 @@ PROGRAM("sched_process_fork")
 int process_fork(__u64 *ctx)
 {
 	struct task_struct *child = (void *)ctx[1];
-	if (!marked(child))
+	if (!marked(child) || replaced())
 		return 0;
 	if (GET(child, pid) != GET(child, tgid))
 		return 0; // a thread
@@ -403,7 +411,7 @@ PROGRAM("sched_process_exit")
 int process_exit(__u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
-	if (!marked(p))
+	if (!marked(p) || replaced())
 		return 0;
 	struct signal_struct *signal = GET(p, signal);
 	if (has_group_dead) {
@@ -449,7 +457,7 @@ PROGRAM("sched_process_exec")
 int process_exec(__u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
-	if (!marked(p))
+	if (!marked(p) || replaced())
 		return 0;
 	struct linux_binprm *bprm = (void *)ctx[2];
 	__u32 cpu = processor_id();

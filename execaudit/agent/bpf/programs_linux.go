@@ -30,8 +30,9 @@ type place struct {
 	read          uint64 // the position behind the last record that was read
 	lostTold      uint64
 	missedBefore  uint64 // by programs that were replaced
-	generation    uint64 // of the programs that are attached; 0 when none are
+	generation    uint64 // of the programs that tell what happens; 0 when none do
 	configuration uint64 // a digest of these programs and of all they were told
+	allotted      uint64 // the last generation that any programs were loaded with
 }
 
 // Programs are the kernel's programs and the one reader of what they tell. Interrupt may be called by any goroutine; all
@@ -149,16 +150,16 @@ func (p *Programs) reuse(o Options, k kernel, modes []mode) bool {
 	return false
 }
 
-// attach loads the programs and attaches them, and then removes those that were attached before. In between both tell
-// what happens; twice knows.
+// attach loads the programs and attaches them, has them tell what happens instead of those that did before, and removes
+// those. An event of that very moment can be told by both; twice knows.
 func (p *Programs) attach(o Options, k kernel, m mode) error {
 	generation := uint64(1)
 	if p.place != nil {
-		generation = p.place.generation + 1
+		generation = p.place.allotted + 1
 	}
-	if p.pins != nil {
+	if p.place != nil && p.pins != nil {
 		// What one left that was killed while it did this.
-		if err := p.pins.removeOthers(generation - 1); err != nil {
+		if err := p.pins.removeOthers(p.place.generation); err != nil {
 			return err
 		}
 	}
@@ -176,6 +177,7 @@ func (p *Programs) attach(o Options, k kernel, m mode) error {
 			return err
 		}
 	}
+	atomic.StoreUint64(&p.place.allotted, generation)
 	var programs []*ebpf.Program
 	var links []link.Link
 	discard := func() {

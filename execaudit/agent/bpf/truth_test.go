@@ -34,19 +34,19 @@ func TestTruth(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want []theatre.Fact
-			inner := map[theatre.Task]int{}
+			inner := map[theatre.Fact]int{}
 			for _, r := range records {
 				if r.SessionID == sessions[0].SessionID || r.SessionID == sessions[1].SessionID {
 					want = append(want, r.Fact)
 				}
 				if r.Kind == agent.KindFork {
-					inner[r.Task] = r.InnerPID
+					inner[r.Fact] = r.InnerPID
 				}
 			}
 			for _, o := range w.drain() {
 				f := theatre.Told(&o)
 				got = append(got, f)
-				pid := inner[f.Task]
+				pid := inner[f]
 				if !kind.inner && pid != o.PID {
 					pid = 0
 				}
