@@ -47,8 +47,9 @@ type mark struct {
 	epoch   int // in which it was made
 	live    int // processes
 	ended   bool
-	command string // the newest
-	last    time.Time
+	command string    // the newest
+	last    time.Time // of an event
+	touched time.Time // when something came of it
 }
 
 // sameContainer compares container IDs, of which one may be cut.

@@ -149,11 +149,12 @@ func (t *Tracker) mark(key markKey) *mark {
 	}
 	m := t.marks[key]
 	if m == nil {
-		m = &mark{markKey: key, last: t.now, epoch: t.epoch}
+		m = &mark{markKey: key, epoch: t.epoch}
 		t.marks[key] = m
 		m.place = t.bare.PushBack(m)
 		t.bound(t.bare)
 	}
+	m.touched = t.now
 	return m
 }
 
@@ -290,7 +291,7 @@ func (t *Tracker) sweep(now time.Time) {
 		for e := l.Front(); e != nil; {
 			m := e.Value.(*mark)
 			e = e.Next()
-			if m.over() && !m.waiting && now.Sub(m.last) >= Linger {
+			if m.over() && !m.waiting && now.Sub(m.touched) >= Linger {
 				t.forget(m)
 			}
 		}
@@ -321,7 +322,7 @@ func (t *Tracker) AddRecord(r *journal.Record) {
 		m.start(Task{PID: r.PID, Start: time.Duration(r.StartTicks) * tick})
 	}
 	if r.Kind == journal.KindEnd {
-		m.ended, m.last = true, later(m.last, r.Time)
+		m.ended, m.touched = true, t.now
 	}
 }
 
@@ -347,7 +348,6 @@ func (t *Tracker) intend(r *journal.Record) {
 		return
 	}
 	m.record = clone(&r.Session)
-	m.last = later(m.last, r.Time)
 	t.bare.Remove(m.place)
 	m.place = t.recorded.PushBack(m)
 	t.release(m)

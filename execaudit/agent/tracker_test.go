@@ -160,3 +160,245 @@ func TestTracker(t *testing.T) {
 		}
 	})
 }
+
+// at returns the time some seconds after the boot's first hour.
+func at(seconds int) time.Time { return booted.Add(time.Hour + time.Duration(seconds)*time.Second) }
+
+func TestTrackerRecords(t *testing.T) {
+	t.Run("AGT-3 a record that comes later than Hold joins what comes after it", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.Advance(at(0))
+		k.Observe(run(7, 12, inA, "sh"))
+		k.Advance(at(3))
+		k.AddRecord(intent("e1", 7, inA))
+		k.Observe(exit(7, 12, inA))
+		if k.of() != "forged" || k.events[0].Session != nil || k.events[1].Session == nil || k.events[1].Role != agent.RoleSession {
+			t.Errorf("notices %s, events %+v", k.of(), k.events)
+		}
+	})
+	for name, change := range map[string]func(*journal.Record){
+		"another boot":               func(r *journal.Record) { r.BootID = "another" },
+		"no boot":                    func(r *journal.Record) { r.BootID = "" },
+		"another session":            func(r *journal.Record) { r.SessionID = 8 },
+		"no session":                 func(r *journal.Record) { r.SessionID = 0 },
+		"another login UID":          func(r *journal.Record) { r.LoginUID++ },
+		"no login UID":               func(r *journal.Record) { r.LoginUID = 0 },
+		"a refusal":                  func(r *journal.Record) { *r = journal.Refused(r.Session, "no", nil, false, booted) },
+		"a start without its intent": func(r *journal.Record) { r.Kind, r.PID, r.StartTicks = journal.KindStart, 12, 1200 },
+		"an end without its intent":  func(r *journal.Record) { r.Kind, r.Reason = journal.KindEnd, "lost" },
+	} {
+		t.Run("AGT-1 a mark is not believed for a record of "+name, func(t *testing.T) {
+			k := track(agent.Options{})
+			k.Advance(at(0))
+			r := intent("e1", 7, inA)
+			change(r)
+			k.AddRecord(r)
+			k.Observe(run(7, 12, inA, "sh"))
+			k.Advance(at(3))
+			if k.of() != "forged" || len(k.events) != 1 || k.events[0].Session != nil {
+				t.Errorf("notices %s, events %+v", k.of(), k.events)
+			}
+		})
+	}
+	t.Run("AGT-1 two sessions with one mark: neither is believed, which is told once", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		k.AddRecord(intent("e2", 7, inA))
+		k.AddRecord(intent("e3", 7, inA))
+		k.Observe(run(7, 12, inA, "sh"))
+		k.Advance(at(9))
+		if k.of() != "conflict" || k.events[0].Session != nil || k.Counts().Conflicts != 1 {
+			t.Errorf("notices %s, events %+v", k.of(), k.events)
+		}
+	})
+	t.Run("AGT-1 a login UID outside of the range is not forged, and waits for nothing", func(t *testing.T) {
+		k := track(agent.Options{})
+		o := run(7, 12, inA, "sh")
+		o.LoginUID = agent.MinLoginUID - 1 // which marks what is of no session
+		k.Observe(o)
+		k.Advance(at(9))
+		if k.of() != "" || len(k.events) != 1 || k.events[0].Session != nil {
+			t.Errorf("notices %s, events %+v", k.of(), k.events)
+		}
+	})
+	t.Run("AGT-2 a flood of marks without records is held within its bound; what leaves early is told", func(t *testing.T) {
+		k := track(agent.Options{MaxHeldBytes: 10_000, MaxSessions: 50})
+		k.Advance(at(0))
+		for i := range uint32(1000) {
+			k.Observe(run(i+1, int(i)+1, inB, "sh"))
+		}
+		if c := k.Counts(); c.Held > 40 || c.Marks > 50 || c.Early == 0 || c.Events+c.Held != 1000 {
+			t.Errorf("Counts = %+v", c)
+		}
+		k.Advance(at(1))
+		if !strings.HasPrefix(k.of(), "blind") {
+			t.Errorf("notices %s", k.of())
+		}
+	})
+	t.Run("AGT-3 a session is known as long as it has processes, and a while after its end", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.Advance(at(0))
+		k.AddRecord(intent("e1", 7, inA))
+		k.Observe(run(7, 12, inA, "sh"))
+		end := journal.End(session("e1", inA), journal.Process{PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7, LoginUID: login}, 0, booted)
+		k.AddRecord(&end)
+		k.Advance(at(600))
+		if c := k.Counts(); c.Sessions != 1 {
+			t.Errorf("forgotten while it runs: %+v", c)
+		}
+		k.Observe(exit(7, 12, inA))
+		k.Advance(at(610))
+		if got := k.Sessions(); len(got) != 0 || k.Counts().Sessions != 1 {
+			t.Errorf("Sessions = %+v, Counts = %+v", got, k.Counts())
+		}
+		k.Advance(at(900))
+		if c := k.Counts(); c.Sessions != 0 {
+			t.Errorf("not forgotten: %+v", c)
+		}
+	})
+	t.Run("AGT-2 a record from long ago is known to a Tracker that has just been made", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.Advance(at(100_000))
+		k.AddRecord(intent("e1", 7, inA))
+		end := journal.End(session("e1", inA), journal.Process{PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7, LoginUID: login}, 0, booted)
+		k.AddRecord(&end)
+		k.Advance(at(100_020))
+		k.Observe(exit(7, 12, inA))
+		if len(k.events) != 1 || k.events[0].Session == nil {
+			t.Errorf("events %+v", k.events)
+		}
+	})
+}
+
+func TestTrackerRoles(t *testing.T) {
+	t.Run("AGT-1 where namespaces are not known, the container's cgroup decides", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		for _, o := range exec(7, 10, inA) {
+			if o.MountNS = 0; o.Kind == agent.KindExec && o.PID == 12 && string(o.Args.Reveal()) == "runc\x00init\x00" {
+				continue // is in the cgroup, and cannot be told from the session's then
+			}
+			k.Observe(o)
+		}
+		const want = "exec 10 runtime, fork 11 runtime, exec 11 runtime, fork 12 runtime, exit 11 runtime, " +
+			"exec 12 session, fork 13 session, exec 13 session, exit 13 session, exit 12 session, exit 10 runtime"
+		if got := k.roles(); got != want {
+			t.Errorf("roles\n%s, want\n%s", got, want)
+		}
+	})
+	t.Run("AGT-1 a runtime in a mount namespace of its own", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		for _, o := range exec(7, 10, inA) {
+			if o.MountNS == hostNS {
+				o.MountNS = 99
+			}
+			k.Observe(o)
+		}
+		if got := k.roles(); !strings.Contains(got, "exec 12 runtime, exit 11 runtime, exec 12 session") {
+			t.Errorf("roles %s", got)
+		}
+	})
+	t.Run("AGT-1 what started later is the session's, though its fork was told as another's: CLONE_PARENT for the connector", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		for _, o := range exec(7, 10, inA)[:7] {
+			o.Origin = agent.OriginConnector
+			k.Observe(o)
+		}
+		child := fork(7, 14, 10, inA) // the connector says that runc made it
+		child.Origin = agent.OriginConnector
+		k.Observe(child)
+		if got := k.events[7]; got.Role != agent.RoleSession || got.Session == nil {
+			t.Errorf("event %+v", got)
+		}
+	})
+	t.Run("AGT-2 after a loss nothing of a session is told as the runtime's", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		k.Observe(run(7, 10, "", "runc"))
+		k.Lost(5, time.Time{}, booted, "x")
+		k.Observe(fork(7, 13, 12, inA))
+		k.Observe(run(7, 10, "", "x"))
+		for _, e := range k.events[1:] {
+			if e.Role != agent.RoleSession || e.ForkSeen && e.Process.PID != 13 {
+				t.Errorf("event %+v", e)
+			}
+		}
+		if k.of() != "lost" || k.notices[0].Count != 5 {
+			t.Errorf("notices %+v", k.notices)
+		}
+	})
+}
+
+func TestTrackerProcesses(t *testing.T) {
+	t.Run("AGT-1 a second process of a PID is another one", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		k.Observe(fork(7, 13, 12, inA))
+		again := run(7, 13, inA, "x")
+		again.Start += time.Hour
+		k.Observe(again)
+		if e := k.events[1]; e.ForkSeen || e.FirstImage || e.Parent.PID != 0 || k.Counts().Processes != 1 {
+			t.Errorf("event %+v", e)
+		}
+	})
+	t.Run("AGT-1 the first image, and who made the process", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		for _, o := range []*agent.Observation{fork(7, 13, 12, inA), run(7, 13, inA, "a"), run(7, 13, inA, "b"), exit(7, 13, inA)} {
+			k.Observe(o)
+		}
+		for i, first := range []bool{false, true, false, false} {
+			if e := k.events[i]; e.FirstImage != first || !e.ForkSeen || e.Parent.PID != 12 || e.Parent.StartTicks != 1200 {
+				t.Errorf("event %d: %+v", i, e)
+			}
+		}
+	})
+	t.Run("AGT-1 what ran before is told as found", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		o := run(7, 13, inA, "sh")
+		o.Origin, o.Start = agent.OriginWalk, 13*time.Second // as /proc tells it
+		k.Observe(o)
+		k.Observe(exit(7, 13, inA))
+		if e := k.events[0]; e.FirstImage || e.ForkSeen || e.Role != agent.RoleSession || k.Counts().Processes != 0 {
+			t.Errorf("event %+v, Counts = %+v", e, k.Counts())
+		}
+	})
+	t.Run("AGT-2 a process that changes its mark is told", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		k.Observe(run(7, 13, inA, "sh"))
+		k.Observe(run(8, 13, inA, "sh"))
+		k.Left(task(13), booted)
+		k.Advance(at(0))
+		k.Advance(at(3))
+		if !strings.HasPrefix(k.of(), "left") || k.notices[0].SessionID != 7 || k.notices[0].Process.PID != 13 {
+			t.Errorf("notices %+v", k.notices)
+		}
+	})
+	t.Run("AGT-3 the container of the record, where that of the cgroup cannot be known", func(t *testing.T) {
+		k := track(agent.Options{})
+		k.AddRecord(intent("e1", 7, inA))
+		o := run(7, 13, inA, "sh")
+		o.Cgroup = ""
+		k.Observe(o)
+		elsewhere := run(7, 14, inB, "sh")
+		k.Observe(elsewhere)
+		if a, b := k.events[0], k.events[1]; a.ContainerID != inA || a.Pod != "web-0" || b.ContainerID != inB || b.Pod != "" || b.Session == nil {
+			t.Errorf("events %+v", k.events)
+		}
+	})
+	t.Run("AGT-6 arguments and environment are nowhere in an event but as the policy has them", func(t *testing.T) {
+		k := track(agent.Options{Args: agent.ArgsPolicy{Mode: agent.ArgsOmit}})
+		k.AddRecord(intent("e1", 7, inA))
+		o := run(7, 13, inA, "sh", "geheim")
+		o.Env = redact.NewBytes([]byte("A=geheim\x00"))
+		k.Observe(o)
+		e := k.events[0]
+		if !e.Observation.Args.IsEmpty() || !e.Observation.Env.IsEmpty() || e.Command != "" || strings.Contains(fmt.Sprintf("%+v", e), "geheim") {
+			t.Errorf("event %+v", e)
+		}
+	})
+}

@@ -127,6 +127,33 @@ func TestFormats(t *testing.T) {
 			t.Errorf("Decode = %+v", r)
 		}
 	})
+	t.Run("ATT-3 ATT-15 AGT-2 of the node agent's lines, notices and what the runtime's own processes do are ignored", func(t *testing.T) {
+		notice := `{"version":1,"notice":"lost","time":"2026-11-21T04:10:00Z","node":"n1","count":3,"process":{"pid":0}}`
+		for line, ignored := range map[string]int{
+			notice: 1, string(changed(t, "procevents", `"event"`, `"role":"runtime","event"`)): 1,
+			string(changed(t, "procevents", `"event"`, `"role":"session","agent":"execaudit-agent","event"`)): 0,
+		} {
+			var b attribution.Batch
+			if err := procevents.Decode([]byte(line), &b); err != nil || b.Ignored.OtherKinds != ignored || len(b.Events) != 1-ignored {
+				t.Errorf("%s: %v, %+v", line, err, b)
+			}
+		}
+		for _, line := range []string{
+			strings.Replace(notice, `"version":1`, `"version":2`, 1), strings.Replace(notice, `"lost"`, `""`, 1), strings.Replace(notice, "}", "", 1),
+			string(changed(t, "procevents", `"event":"exec"`, `"event":"x","role":"runtime"`)), string(changed(t, "procevents", `"event":"exec"`, `"event":"x","notice":"lost"`)),
+		} {
+			var b attribution.Batch
+			if err := procevents.Decode([]byte(line), &b); !errors.Is(err, attribution.ErrMalformed) {
+				t.Errorf("%s: %v, %+v", line, err, b)
+			}
+		}
+	})
+	t.Run("ATT-14 a process event tells when its first image began", func(t *testing.T) {
+		var b attribution.Batch
+		if err := procevents.Decode(changed(t, "procevents", `"event"`, `"imageTicks":123457,"event"`), &b); err != nil || b.Events[0].ImageTicks != 123457 {
+			t.Errorf("%v, %+v", err, b.Events)
+		}
+	})
 	t.Run("ATT-3 ATT-13 the kernel's session of a journal's record and of a process event, and its word for none", func(t *testing.T) {
 		for value, want := range map[string]uint32{"7": 7, "4294967294": 4294967294, "null": 0, "0": 0} {
 			var b attribution.Batch

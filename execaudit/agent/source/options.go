@@ -75,7 +75,8 @@ type Options struct {
 	Answers func(*attribution.Answer)
 	// Attribution tunes the answers; its MaxBytes of 0 means DefaultAnswerBytes.
 	Attribution attribution.Options
-	// Tracker tunes what is kept. Node, BootID, Boot, MountNS and Container are the Source's to set.
+	// Tracker tunes what is kept and told. Node, BootID, Boot, MountNS and Container are the Source's to set. Where arguments
+	// are hashed without a key, the Source makes one, so that hashes compare among its own lines only.
 	Tracker agent.Options
 	// QueueBytes bounds what waits for one output; 0 means DefaultQueueBytes.
 	QueueBytes int

@@ -2,6 +2,8 @@ package source
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +16,7 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
+	"github.com/lanyard-dev/lanyard/redact"
 )
 
 // Source is the agent without its command. Run is called once; the other methods may be called by any goroutine, before
@@ -65,6 +68,11 @@ func New(o Options) (*Source, error) {
 	}
 	s.booted = o.boot()
 	t := o.Tracker
+	if t.Args.Mode == agent.ArgsHash && t.Args.Key.IsEmpty() {
+		key := make([]byte, sha256.Size)
+		rand.Read(key)
+		t.Args.Key = redact.NewBytes(key)
+	}
 	t.Node, t.BootID, t.Boot, t.MountNS, t.Container = o.Node, s.boot, s.booted, hostMountNS(o.Proc), s.cgroups.container
 	s.tracker = agent.New(t, s.event, s.notice)
 	if o.Answers != nil {
@@ -130,6 +138,7 @@ func (s *Source) begin() {
 	now := s.options.Now()
 	s.mu.Lock()
 	s.began = now
+	s.tracker.Advance(now)
 	s.tracker.Tell(agent.Notice{Kind: agent.NoticeStart, Time: now, Reason: startReason})
 	for _, text := range s.blind {
 		s.tracker.Tell(agent.Notice{Kind: agent.NoticeBlind, Time: now, Reason: text})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
 	"github.com/lanyard-dev/lanyard/execaudit/agent/source"
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 	"github.com/lanyard-dev/lanyard/redact"
 )
@@ -105,6 +106,36 @@ func TestSource(t *testing.T) {
 		}
 		if st := s.Status(); st.Told != 2 || st.Tracker.Events != 2 || st.Journals[0].Records != 1 {
 			t.Errorf("Status = %+v", st)
+		}
+	})
+}
+
+func TestAnswers(t *testing.T) {
+	t.Run("AGT-3 what is certain has its answer on the node: the mark, the journal and the audit log agree", func(t *testing.T) {
+		now := time.Now()
+		record := marked("e1", 7)
+		record.Time = now
+		o := observation(agent.KindExec, 7, 12)
+		o.At = source.SinceBoot()
+		var answers []attribution.Answer
+		r := &paced{source.NewRecording([]agent.Observation{o}), make(chan struct{})}
+		s, err := source.New(source.Options{
+			Node: "n1", BootID: boot, NoWalk: true, Reader: r, Waiting: func() ([]journal.Record, error) { return []journal.Record{record}, nil },
+			Answers: func(a *attribution.Answer) { answers = append(answers, *a) }, Attribution: attribution.Options{Last: true},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.AddAudit(&attribution.Audit{
+			AuditID: "audit-e1", Stage: attribution.StageResponseStarted, User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0",
+			Container: "app", Command: []string{"sh"}, Code: 101, Received: now.Add(-time.Second), At: now.Add(-time.Second),
+		})
+		close(r.more)
+		if err := s.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if len(answers) != 1 || answers[0].Verdict != attribution.VerdictCorroborated || answers[0].Session.User.Name != "alice" {
+			t.Errorf("answers %+v", answers)
 		}
 	})
 }
