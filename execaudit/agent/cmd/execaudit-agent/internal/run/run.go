@@ -212,7 +212,8 @@ func (o *Options) live(s *source.Source) func(*board.Status) {
 		} else {
 			to.RingBytes = o.RingBytes
 		}
-		to.Sessions, to.Processes, to.Held = now.Tracker.Sessions, now.Tracker.Processes, now.Tracker.Held
+		// Those without a process that is alive are kept for a while, too.
+		to.Sessions, to.Processes, to.Held = len(s.Sessions()), now.Tracker.Processes, now.Tracker.Held
 		for _, out := range now.Outputs {
 			to.Waiting += out.Waiting
 		}
