@@ -62,7 +62,8 @@ func agentSees(t *testing.T, c *kubernetes.Cluster, w *kubernetes.Worker) {
 		t.Errorf("session %s ran %+v, want %s once\n%s", id, ran, testimage.Program, said(t, c, agent))
 	}
 	status, err := c.Admin().Exec(t.Context(), kubernetes.Session{Namespace: bridge.Namespace, Pod: agent.Name, Command: []string{"/execaudit-agent", "status"}})
-	if err != nil || status.Code != 0 || !strings.Contains(status.Stdout, "sees by       ebpf, pinned") || !strings.Contains(status.Stdout, "capabilities  none") {
+	// The exit code is about the machine as a whole, on which other tests make sessions, too.
+	if err != nil || !strings.Contains(status.Stdout, "sees by       ebpf, pinned") || !strings.Contains(status.Stdout, "capabilities  none") {
 		t.Errorf("status: %+v, %v", status, err)
 	}
 	if err := c.Remove(t.Context(), pod); err != nil {

@@ -33,6 +33,7 @@ func Command() *cobra.Command {
 		asJSON   bool
 		interval time.Duration
 		order    = string(OrderNewest)
+		match    string
 	)
 	c := &cobra.Command{
 		Use:   "top",
@@ -57,7 +58,7 @@ A session "forged?" has a mark that no record of the node has. PID is a session'
 			}
 			client := control.NewClient(socket)
 			defer client.Close()
-			w := &watcher{ask: client.Snapshot, users: known, interval: interval, order: Order(order)}
+			w := &watcher{ask: client.Snapshot, users: known, interval: interval, order: Order(order), layout: Layout{Match: match}}
 			out, is := c.OutOrStdout().(*os.File)
 			if once || asJSON || !is || !isTerminal(out) || !isTerminal(os.Stdin) {
 				return w.print(c.Context(), c.OutOrStdout(), asJSON)
@@ -71,6 +72,7 @@ A session "forged?" has a mark that no record of the node has. PID is a session'
 	f.BoolVar(&once, "once", false, "print what there is now, and end")
 	f.BoolVar(&asJSON, "json", false, "print what there is now as JSON, and end")
 	f.DurationVar(&interval, "interval", time.Second, "how often the agent is asked")
+	f.StringVar(&match, "match", "", "show only sessions with this text: a session's ID, a user, a pod or a part of a command")
 	f.StringVar(&order, "sort", order, "newest, since, processes or pod")
 	return c
 }
@@ -95,7 +97,9 @@ func (w *watcher) print(ctx context.Context, out io.Writer, asJSON bool) error {
 			width = columns
 		}
 	}
-	for _, line := range Draw(snapshot, Layout{Width: width, Order: w.order, Users: w.users.names}) {
+	l := w.layout
+	l.Width, l.Order, l.Users = width, w.order, w.users.names
+	for _, line := range Draw(snapshot, l) {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err
 		}

@@ -34,6 +34,19 @@ type Layout struct {
 	From int
 	// Users are the names of users by session ID.
 	Users map[string]string
+	// Match has only sessions shown in whose line the text is; empty has all.
+	Match string
+}
+
+// matching returns the sessions that are to be shown.
+func (l Layout) matching(sessions []board.Session) []board.Session {
+	if l.Match == "" {
+		return sessions
+	}
+	return slices.DeleteFunc(slices.Clone(sessions), func(s board.Session) bool {
+		line := []string{name(s), s.ExecSession, s.AuditID, l.Users[s.ExecSession], pod(s), s.Container, s.Command}
+		return !slices.ContainsFunc(line, func(text string) bool { return strings.Contains(text, l.Match) })
+	})
 }
 
 // sorted returns the sessions in the order; those that are equal in it are in the order of Since and mark.
@@ -68,7 +81,7 @@ func Draw(s board.Snapshot, l Layout) []string {
 	}
 	columns := l.columns(s.Time)
 	lines = append(lines, "", l.row(columns, func(c column) string { return c.title }))
-	sessions := sorted(s.Sessions, l.Order)
+	sessions := sorted(l.matching(s.Sessions), l.Order)
 	from := min(max(l.From, 0), len(sessions))
 	room := len(sessions)
 	if l.Height > 0 {

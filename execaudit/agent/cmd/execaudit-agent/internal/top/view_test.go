@@ -67,6 +67,15 @@ forged?   -                 -                               2d       1      1366
 			}
 		})
 	}
+	for text, want := range map[string]int{"alice": 1, "shop/": 1, "forged": 1, "sleep": 1, "nothing like it": 0, "": 3} {
+		t.Run("AGT-6 only those that match: "+text, func(t *testing.T) {
+			some := layout
+			some.Match = text
+			if got := len(Draw(sample(), some)) - 5; got != want {
+				t.Errorf("%d sessions, want %d", got, want)
+			}
+		})
+	}
 	t.Run("AGT-6 scrolling ends at the end", func(t *testing.T) {
 		far := layout
 		far.From = 99
