@@ -131,6 +131,7 @@ func TestFaults(t *testing.T) {
 		"AGT-4 blind":                        {func(s *board.Status) { s.Blind = []string{"arguments"} }, "blind: arguments"},
 		"AGT-2 events were lost":             {func(s *board.Status) { s.LastGap = ago(time.Minute) }, "lost"},
 		"AGT-2 events were lost long ago":    {func(s *board.Status) { s.LastGap = ago(time.Hour) }, ""},
+		"AGT-2 too many at once":             {func(s *board.Status) { s.Evicted = 1 }, "more sessions"},
 		"AGT-3 the journal cannot be read":   {func(s *board.Status) { s.JournalError = "no such file" }, "no such file"},
 		"AGT-6 the output cannot be written": {func(s *board.Status) { s.OutputError = "no space" }, "no space"},
 	} {

@@ -15,6 +15,7 @@ var (
 	sessions  = desc("sessions", "Sessions with a process that is alive.")
 	processes = desc("processes", "Processes of sessions that are alive.")
 	held      = desc("held_events", "Events that wait for their session's record.")
+	evicted   = desc("evicted_total", "Sessions and processes that were forgotten before their end, since there were too many.")
 	waiting   = desc("waiting_bytes", "What waits to be written.")
 	ringSize  = desc("ring_bytes", "The size of the kernel's buffer.")
 	mode      = desc("mode", "1 for how the agent sees processes.", "mode")
@@ -33,7 +34,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe sends the metrics' descriptions.
 func (b *Board) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		events, runtime, lost, notices, sessions, processes, held, waiting, ringSize, mode, faulty,
+		events, runtime, lost, notices, sessions, processes, held, evicted, waiting, ringSize, mode, faulty,
 	} {
 		out <- d
 	}
@@ -58,6 +59,7 @@ func (b *Board) Collect(out chan<- prometheus.Metric) {
 	send(sessions, prometheus.GaugeValue, float64(s.Sessions))
 	send(processes, prometheus.GaugeValue, float64(s.Processes))
 	send(held, prometheus.GaugeValue, float64(s.Held))
+	send(evicted, prometheus.CounterValue, float64(s.Evicted))
 	send(waiting, prometheus.GaugeValue, float64(s.Waiting))
 	send(ringSize, prometheus.GaugeValue, float64(s.RingBytes))
 	if s.Mode != "" {

@@ -30,6 +30,8 @@ type Status struct {
 	Processes int `json:"processes"`
 	Held      int `json:"held"`
 	Waiting   int `json:"waiting"`
+	// Evicted are sessions and processes that were forgotten before their end, since there were too many.
+	Evicted int `json:"evicted"`
 	// RingBytes is the size of the kernel's buffer; 0 without one.
 	RingBytes int `json:"ringBytes,omitempty"`
 	// Journal is the journal's path, JournalError why it cannot be read.
@@ -59,6 +61,9 @@ func (s *Status) Faults(now time.Time) (out []string) {
 	}
 	if s.LastGap != nil && now.Sub(*s.LastGap) < recent {
 		out = append(out, "events were lost in the last "+recent.String())
+	}
+	if s.Evicted > 0 {
+		out = append(out, "there were more sessions or processes at once than the agent may remember")
 	}
 	if s.JournalError != "" {
 		out = append(out, "the journal cannot be read: "+s.JournalError)

@@ -214,6 +214,7 @@ func (o *Options) live(s *source.Source) func(*board.Status) {
 		}
 		// Those without a process that is alive are kept for a while, too.
 		to.Sessions, to.Processes, to.Held = len(s.Sessions()), now.Tracker.Processes, now.Tracker.Held
+		to.Evicted = now.Tracker.EvictedSessions + now.Tracker.EvictedProcesses
 		for _, out := range now.Outputs {
 			to.Waiting += out.Waiting
 		}
