@@ -18,7 +18,8 @@ import (
 func BenchmarkDecode(b *testing.B) {
 	record := encode(&agent.Observation{
 		Kind: agent.KindExec, Task: agent.Task{PID: 4711, Start: time.Hour}, File: "/usr/bin/kubectl",
-		Args: redact.NewBytes([]byte("kubectl\x00get\x00pods\x00-A\x00")), Env: redact.NewBytes([]byte(strings.Repeat("NAME=some value\x00", 60))),
+		Args: redact.NewBytes([]byte("kubectl\x00get\x00pods\x00-A\x00")),
+		Env:  redact.NewBytes([]byte(strings.Repeat("NAME=some value\x00", 60))),
 	})
 	b.SetBytes(int64(len(record)))
 	b.ReportAllocs()
@@ -59,13 +60,18 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(events)/busy.Seconds(), "events/s")
 }
 
-// BenchmarkUnmarked is what the programs cost a process outside of sessions, by the kernel's own figures.
-func BenchmarkUnmarked(b *testing.B) {
-	for b.Loop() {
-		c := measure(b, bpf.Options{}, 2000)
-		b.Logf("%stogether %v of %v", c.each, c.programs, c.process)
-		b.ReportMetric(float64(c.programs.Nanoseconds()), "programs-ns/process")
-		b.ReportMetric(float64(c.process.Nanoseconds()), "cpu-ns/process")
-		b.ReportMetric(100*c.share(), "%")
+// BenchmarkPrograms is what the programs take of a process outside of sessions, and of one inside, by the kernel's own
+// figures.
+func BenchmarkPrograms(b *testing.B) {
+	for name, marked := range map[string]bool{"unmarked": false, "marked": true} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				c := measure(b, bpf.Options{RingBytes: 64 << 20}, 2000, marked)
+				b.Logf("%stogether %v of %v", c.each, c.programs, c.process)
+				b.ReportMetric(float64(c.programs.Nanoseconds()), "programs-ns/process")
+				b.ReportMetric(float64(c.process.Nanoseconds()), "cpu-ns/process")
+				b.ReportMetric(100*c.share(), "%")
+			}
+		})
 	}
 }

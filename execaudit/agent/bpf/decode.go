@@ -18,8 +18,8 @@ const (
 // flagArgsCut in a record's flags: there are more arguments.
 const flagArgsCut = 1
 
-// Decode returns what a record of the ring tells, in o. Args and Env are parts of the record. The error wraps ErrMalformed and
-// names the field; o then has no meaning.
+// Decode returns what a record of the ring tells, in o. Args and Env are parts of the record. The error wraps
+// ErrMalformed and names the field; o then has no meaning.
 func Decode(record []byte, o *agent.Observation) error {
 	*o = agent.Observation{}
 	if len(record) < recordBytes {
@@ -66,12 +66,4 @@ func decodeStrings(record []byte, file, args, env uint32, o *agent.Observation) 
 		o.ArgsCut = record[2]&flagArgsCut != 0
 	}
 	return nil
-}
-
-// telling is what tells a record that Decode took from one that two versions of the programs made of the same event.
-func tellingOf(record []byte, o *agent.Observation) telling {
-	return telling{
-		sequence: o.Sequence, task: o.Task,
-		execs: binary.LittleEndian.Uint64(record[48:]), generation: binary.LittleEndian.Uint32(record[104:]),
-	}
 }

@@ -57,8 +57,10 @@ func drawObservation(t *rapid.T) *agent.Observation {
 		Sequence: rapid.Uint64().Draw(t, "sequence"), At: span.Draw(t, "at"),
 		Task:   agent.Task{PID: pid.Draw(t, "pid"), Start: span.Draw(t, "start")},
 		Parent: agent.Task{PID: pid.Draw(t, "parent"), Start: span.Draw(t, "parent start")}, InnerPID: pid.Draw(t, "inner"),
-		SessionID: number.Draw(t, "session"), LoginUID: number.Draw(t, "login UID"), CgroupID: rapid.Uint64().Draw(t, "cgroup"),
-		MountNS: number.Draw(t, "mounts"), PIDNS: number.Draw(t, "pids"), UID: number.Draw(t, "uid"), GID: number.Draw(t, "gid"),
+		SessionID: number.Draw(t, "session"), LoginUID: number.Draw(t, "login UID"),
+		CgroupID: rapid.Uint64().Draw(t, "cgroup"),
+		MountNS:  number.Draw(t, "mounts"), PIDNS: number.Draw(t, "pids"),
+		UID: number.Draw(t, "uid"), GID: number.Draw(t, "gid"),
 		EUID: number.Draw(t, "euid"), EGID: number.Draw(t, "egid"), Status: rapid.IntRange(0, 1<<16).Draw(t, "status"),
 	}
 	if o.Kind == agent.KindExec {

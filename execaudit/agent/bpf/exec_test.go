@@ -115,7 +115,8 @@ func TestEnvironment(t *testing.T) {
 	}
 	huge := "HUGE=" + strings.Repeat("y", 120_000)
 	t.Run("AGT-1 the environment's variables are told", func(t *testing.T) {
-		if got, want := run(t, bpf.Options{}, "A=1", "KUBERNETES_EXEC_AUDIT_ID=x"), zeroed("A=1", "KUBERNETES_EXEC_AUDIT_ID=x"); got != want {
+		want := zeroed("A=1", "KUBERNETES_EXEC_AUDIT_ID=x")
+		if got := run(t, bpf.Options{}, "A=1", "KUBERNETES_EXEC_AUDIT_ID=x"); got != want {
 			t.Errorf("environment is %q, want %q", got, want)
 		}
 	})
@@ -217,7 +218,8 @@ func TestIdentity(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("%d execs", len(got))
 			}
-			if ids := []uint32{got[0].UID, got[0].EUID, got[0].GID, got[0].EGID}; !slices.Equal(ids, []uint32{1001, 1002, 2001, 2002}) {
+			ids := []uint32{got[0].UID, got[0].EUID, got[0].GID, got[0].EGID}
+			if !slices.Equal(ids, []uint32{1001, 1002, 2001, 2002}) {
 				t.Errorf("UIDs and GIDs are %d", ids)
 			}
 		})

@@ -12,7 +12,8 @@ import (
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(&agent.Observation{Kind: agent.KindFork, Task: agent.Task{PID: 2}, Parent: agent.Task{PID: 1}}))
 	f.Add(encode(&agent.Observation{
-		Kind: agent.KindExec, File: "/bin/true", Args: redact.NewBytes([]byte("true\x00")), Env: redact.NewBytes([]byte("A=1\x00")),
+		Kind: agent.KindExec, File: "/bin/true",
+		Args: redact.NewBytes([]byte("true\x00")), Env: redact.NewBytes([]byte("A=1\x00")),
 	}))
 	f.Add(encode(&agent.Observation{Kind: agent.KindExit, Status: 256}))
 	f.Fuzz(func(t *testing.T, record []byte) {

@@ -20,7 +20,8 @@ func TestGenerated(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	if out, err := exec.Command("go", "list", "-m", "-f", "{{.Main}}").CombinedOutput(); err != nil || !strings.Contains(string(out), "true") {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Main}}").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "true") {
 		t.Skipf("not in the module's own tree, where its tools are: %s", out)
 	}
 	t.Run("AGT-1 objects and their Go are what the source compiles to", func(t *testing.T) {

@@ -24,7 +24,8 @@ type Options struct {
 	// PinDir is a directory in a BPF file system. Programs, ring and place stay there, under a directory for their layout,
 	// until Remove. If empty, they go when Programs is closed.
 	PinDir string
-	// RingBytes is the ring's size, a power of two of at least a page; 0 means DefaultRingBytes. A pinned ring keeps its own.
+	// RingBytes is the ring's size, a power of two of at least a page; 0 means DefaultRingBytes. A pinned ring keeps its
+	// own.
 	RingBytes int
 	// MinLoginUID and MaxLoginUID are the range of the marks, ends included; both 0 mean agent's.
 	MinLoginUID, MaxLoginUID uint32
@@ -38,7 +39,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.RingBytes == 0 {
 		o.RingBytes = DefaultRingBytes
 	}
-	if page := os.Getpagesize(); o.RingBytes < page || o.RingBytes > MaxRingBytes || bits.OnesCount(uint(o.RingBytes)) != 1 {
+	page := os.Getpagesize()
+	if o.RingBytes < page || o.RingBytes > MaxRingBytes || bits.OnesCount(uint(o.RingBytes)) != 1 {
 		return o, fmt.Errorf("ring of %d bytes: not a power of two from %d to %d", o.RingBytes, page, MaxRingBytes)
 	}
 	if o.MinLoginUID == 0 && o.MaxLoginUID == 0 {

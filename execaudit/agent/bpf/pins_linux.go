@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keptMaps are the maps that outlive programs, in the order in which they are pinned. The last one says that all are there.
+// keptMaps are the maps that outlive programs, in the order in which they are pinned. The last one says that all are
+// there.
 var keptMaps = [...]string{programsMapRing, programsMapCounters, programsMapReader}
 
 // The suffixes of a generation's pins: process_fork-1-link, process_fork-1-program.

@@ -29,7 +29,8 @@ func Probe(pinDir string) []Finding {
 		{Name: "programs at raw tracepoints", Err: tryLoad(nobody, k, kernelErr, true), Optional: true},
 	}
 	if pinDir != "" {
-		findings = append(findings, Finding{Name: "pins: no gap when the agent restarts", Err: pinnable(pinDir), Optional: true})
+		pins := Finding{Name: "pins: no gap when the agent restarts", Err: pinnable(pinDir), Optional: true}
+		findings = append(findings, pins)
 	}
 	return findings
 }

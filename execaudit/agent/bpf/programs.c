@@ -177,8 +177,8 @@ struct record {
 enum { LAYOUT = 1, RECORD_BYTES = 120 };
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "the decoder knows another size");
 
-// Of each kind. A program never runs twice at once on a CPU, but it may interrupt another kind's where tracepoints can be
-// preempted: each has numbers of its own.
+// Of each kind. A program never runs twice at once on a CPU, but it may interrupt another kind's where tracepoints can
+// be preempted: each has numbers of its own.
 struct counters {
 	__u64 sequence[KINDS], dropped[KINDS];
 };
@@ -195,8 +195,8 @@ struct {
 	int (*max_entries)[1];
 } counters SEC(".maps");
 
-// What the reader leaves for the next one. Of the programs only those of the generation tell anything: to change it turns
-// those that were replaced off and the new ones on, all at once. The kernel detaches them some time later.
+// What the reader leaves for the next one. Of the programs only those of the generation tell anything: to change it
+// turns those that were replaced off and the new ones on, all at once. The kernel detaches them some time later.
 struct reader {
 	__u64 read, lost_told, missed_before, generation, configuration, allotted;
 };
@@ -434,7 +434,8 @@ int process_exit(__u64 *ctx)
 
 // Copies the user's memory from begin to end, at most limit bytes, and returns the number of bytes copied. It sets the
 // flag where that is not all.
-static ALWAYS_INLINE __u32 copy(struct record *r, void *to, unsigned long begin, unsigned long end, __u32 limit, __u8 flag)
+static ALWAYS_INLINE __u32 copy(struct record *r, void *to, unsigned long begin, unsigned long end, __u32 limit,
+				__u8 flag)
 {
 	__u64 size = end - begin;
 	if (end < begin)

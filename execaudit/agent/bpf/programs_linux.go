@@ -35,8 +35,8 @@ type place struct {
 	allotted      uint64 // the last generation that any programs were loaded with
 }
 
-// Programs are the kernel's programs and the one reader of what they tell. Interrupt may be called by any goroutine; all
-// else is for one.
+// Programs are the kernel's programs and the one reader of what they tell. Interrupt may be called by any goroutine;
+// all else is for one.
 type Programs struct {
 	maps     map[string]*ebpf.Map
 	programs []*ebpf.Program
@@ -287,15 +287,16 @@ func (p *Programs) Read(o *agent.Observation) error {
 // SetDeadline bounds the Reads that follow; the zero time is none.
 func (p *Programs) SetDeadline(t time.Time) { p.deadline = t }
 
-// Interrupt has Read return what the ring has by then, and then ErrInterrupted, once. It must not be called after Close.
+// Interrupt has Read return what the ring has by then, and then ErrInterrupted, once. It must not be called after
+// Close.
 func (p *Programs) Interrupt() { p.ring.interrupt() }
 
 // Position returns where Read is in the ring: a number that grows, kept across readers.
 func (p *Programs) Position() uint64 { return p.ring.next }
 
-// Told says that all events before the position are where they shall be, and so are the first lost events (Counters.Lost).
-// It frees the ring's space, which without it becomes full. The next reader begins there. A position that Read did not
-// come to yet changes nothing.
+// Told says that all events before the position are where they shall be, and so are the first lost events
+// (Counters.Lost). It frees the ring's space, which without it becomes full. The next reader begins there. A position
+// that Read did not come to yet changes nothing.
 func (p *Programs) Told(position, lost uint64) {
 	p.ring.free(position)
 	atomic.StoreUint64(&p.place.lostTold, lost)

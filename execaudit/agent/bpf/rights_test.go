@@ -20,8 +20,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/agent/bpf"
 )
 
-// reduced gives up every capability but those whose numbers follow the UID, for good, and goes on as "watch" in a program
-// of its own, where all threads are so.
+// reduced gives up every capability but those whose numbers follow the UID, for good, and goes on as "watch" in a
+// program of its own, where all threads are so.
 func reduced(argument string) error {
 	uid, rest, _ := strings.Cut(argument, ":")
 	dir, numbers, _ := strings.Cut(rest, ":")

@@ -1,12 +1,19 @@
+//go:build amd64 || arm64
+
 package bpf
 
-import "github.com/lanyard-dev/lanyard/execaudit/agent"
+import (
+	"encoding/binary"
+
+	"github.com/lanyard-dev/lanyard/execaudit/agent"
+)
 
 // exitsKept is how many exits are remembered to find one told twice. The second follows within microseconds.
 const exitsKept = 4096
 
-// twice finds events that were told twice. While programs replace others, both tell each event, one right after the other on
-// the same CPU. On kernels that do not say which thread is a process's last, two that end together can both look so.
+// twice finds events that were told twice. While programs replace others, both tell each event, one right after the
+// other on the same CPU. On kernels that do not say which thread is a process's last, two that end together can both
+// look so.
 type twice struct {
 	cpus  [][agent.KindExit + 1]telling
 	exits []agent.Task // by PID; nil where the kernel says it
@@ -46,4 +53,12 @@ func (t *twice) seen(o *agent.Observation, now telling) bool {
 	}
 	*slot = o.Task
 	return false
+}
+
+// tellingOf returns what tells a record that Decode took from one that two versions of the programs made of the same event.
+func tellingOf(record []byte, o *agent.Observation) telling {
+	return telling{
+		sequence: o.Sequence, task: o.Task,
+		execs: binary.LittleEndian.Uint64(record[48:]), generation: binary.LittleEndian.Uint32(record[104:]),
+	}
 }
