@@ -9,8 +9,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
-// markKey is an audit session of the kernel's and the login UID that was set with it. The kernel counts the sessions with
-// 32 bits, so that one number can come twice in a boot, though not soon.
+// markKey is an audit session of the kernel's and the login UID that was set with it. The kernel counts the sessions
+// with 32 bits, so that one number can come twice in a boot, though not soon.
 type markKey struct{ session, login uint32 }
 
 // mark is one of the kernel's audit sessions of this boot.
@@ -36,8 +36,8 @@ type mark struct {
 
 	// runtimeNS is the mount namespace of the first process that had the mark, which is the runtime's.
 	runtimeNS uint32
-	// first is the session's first process, once it has begun; sure says that it is known to be, and not the first of which
-	// something was seen. recorded is that of the start record.
+	// first is the session's first process, once it has begun; sure says that it is known to be, and not the first of
+	// which something was seen. recorded is that of the start record.
 	recorded    Task
 	runtimeSeen bool
 	begun, sure bool
@@ -133,12 +133,15 @@ func (m *mark) inside(o *Observation, c Container) bool {
 
 // of reports whether a container may be the session's.
 func (m *mark) of(c Container) bool {
-	return c.ID != "" && (m.record == nil || len(m.record.ContainerID) < containerIDBytes || sameContainer(c.ID, m.record.ContainerID))
+	if c.ID == "" || m.record == nil || len(m.record.ContainerID) < containerIDBytes {
+		return c.ID != ""
+	}
+	return sameContainer(c.ID, m.record.ContainerID)
 }
 
 // role says whose a process of the mark is. What started before the session's first process does not come from it. What
 // started later is taken for the session's, also where nobody saw it come to be; and so is everything where something
-// was lost, so that nobody knows which process was the first.
+// was lost, so that nobody knows which process was the first, and what goes on when the first process is gone.
 func (t *Tracker) role(m *mark, o *Observation, c Container) Role {
 	p := t.processes[o.PID]
 	known := p != nil && p.task.same(o.Task) && p.mark == m && o.Kind != KindFork
@@ -151,7 +154,7 @@ func (t *Tracker) role(m *mark, o *Observation, c Container) Role {
 		return RoleRuntime
 	case known && o.Kind == KindExit && p.role == RoleRuntime && p.epoch == t.current:
 		return RoleRuntime
-	case m.begun, m.epoch != t.current:
+	case m.begun, m.ended, m.epoch != t.current:
 		return RoleSession
 	case known:
 		return p.role

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"container/list"
 	"fmt"
 	"strings"
@@ -24,6 +25,7 @@ type Tracker struct {
 	recorded, bare *list.List
 	// queue are the marks whose observations wait, in order.
 	queue     []*mark
+	relieved  int // of the first in queue nothing waits any more
 	waiting   int // observations that wait
 	heldBytes int
 	early     int // observations that did not wait long enough, since the last Advance
@@ -39,8 +41,8 @@ type Tracker struct {
 
 // Counts are what a Tracker took in and gave since it was made, and what it keeps.
 type Counts struct {
-	// Events and Notices were given. Unjoined are the events among them of a mark in the range without a session, and Early
-	// those among the unjoined that had to leave before their time.
+	// Events and Notices were given. Unjoined are the events among them of a mark in the range without a session, and
+	// Early those among the unjoined that had to leave before their time.
 	Events, Notices, Unjoined, Early int
 	// Runtime are the events of the runtime's own processes.
 	Runtime int
@@ -52,8 +54,8 @@ type Counts struct {
 	OtherBoots, Unmarked int
 	// EvictedSessions and EvictedProcesses were forgotten before their time to stay within bounds.
 	EvictedSessions, EvictedProcesses int
-	// Sessions, Marks, Processes and Held are kept now: marks that a record has and others, live processes, and observations
-	// that wait.
+	// Sessions, Marks, Processes and Held are kept now: marks that a record has and others, live processes, and
+	// observations that wait.
 	Sessions, Marks, Processes, Held int
 }
 
@@ -67,8 +69,8 @@ type program struct {
 // of one mark come in the order in which they were made. What the functions are given is theirs until they return.
 func New(o Options, event func(*Event), notice func(*Notice)) *Tracker {
 	return &Tracker{
-		options: o.withDefaults(), event: event, notice: notice, marks: map[markKey]*mark{}, recorded: list.New(), bare: list.New(),
-		processes: map[int]*process{}, sequences: map[program]uint64{},
+		options: o.withDefaults(), event: event, notice: notice, marks: map[markKey]*mark{}, recorded: list.New(),
+		bare: list.New(), processes: map[int]*process{}, sequences: map[program]uint64{},
 	}
 }
 
@@ -207,11 +209,24 @@ func (t *Tracker) hold(m *mark, o *Observation, c Container) {
 		}
 		t.queue = append(t.queue, m)
 	}
-	for i := 0; t.heldBytes > t.options.MaxHeldBytes && i < len(t.queue); i++ {
-		t.early += len(t.queue[i].held)
-		t.counts.Early += len(t.queue[i].held)
-		t.release(t.queue[i])
+	for ; t.heldBytes > t.options.MaxHeldBytes && t.relieved < len(t.queue); t.relieved++ {
+		n := len(t.queue[t.relieved].held)
+		t.early += n
+		t.counts.Early += n
+		t.release(t.queue[t.relieved])
 	}
+	for len(t.queue) > t.options.MaxSessions && t.marks[t.queue[0].markKey] != t.queue[0] { // it was forgotten
+		t.next()
+	}
+}
+
+// next takes the first mark from the queue.
+func (t *Tracker) next() *mark {
+	m := t.queue[0]
+	t.queue[0] = nil
+	t.queue = t.queue[1:]
+	t.relieved = max(t.relieved-1, 0)
+	return m
 }
 
 // observationBytes is about the size of an observation without its texts.
@@ -236,17 +251,17 @@ func (t *Tracker) release(m *mark) {
 func (t *Tracker) Advance(now time.Time) {
 	t.now = now
 	if t.early > 0 {
-		t.tell(&Notice{Kind: NoticeBlind, Time: now, Reason: fmt.Sprintf("%d events left before their session's record could come, since too many waited", t.early)})
+		t.tell(&Notice{Kind: NoticeBlind, Time: now, Reason: fmt.Sprintf(
+			"%d events left before their session's record could come, since too many waited", t.early)})
 		t.early = 0
 	}
 	for len(t.queue) > 0 {
 		m := t.queue[0]
-		if m.waiting && m.record == nil && !m.conflict && now.Sub(m.since) < t.options.Hold && t.marks[m.markKey] == m {
+		known := t.marks[m.markKey] == m
+		if known && m.waiting && m.record == nil && !m.conflict && now.Sub(m.since) < t.options.Hold {
 			break
 		}
-		t.queue[0] = nil
-		t.queue = t.queue[1:]
-		t.due(m, now)
+		t.due(t.next(), now)
 	}
 	if now.Sub(t.swept) >= Linger/4 {
 		t.swept = now
@@ -260,7 +275,7 @@ func (t *Tracker) Flush(now time.Time) {
 	for _, m := range t.queue {
 		t.release(m)
 	}
-	t.queue = nil
+	t.queue, t.relieved = nil, 0
 }
 
 // due ends the waiting of a mark.
@@ -299,7 +314,7 @@ func (t *Tracker) sweep(now time.Time) {
 }
 
 // AddRecord takes in one record of the node's journal, or one that still waits for it; also one twice. Those of another
-// boot and those without a mark are counted only. It keeps nothing of r.
+// boot, and those without a mark, which is a session ID and a login UID, are counted only. It keeps nothing of r.
 func (t *Tracker) AddRecord(r *journal.Record) {
 	switch {
 	case r.Kind == journal.KindRefusal:
@@ -393,7 +408,8 @@ func (t *Tracker) give(m *mark, o *Observation, c Container, epoch int) {
 		t.counts.Unjoined++
 	}
 	if m != nil && o.Kind == KindExec && e.Role == RoleSession {
-		m.command = strings.Clone(e.Command)
+		text := cmp.Or(e.Command, o.File)
+		m.command = strings.ToValidUTF8(strings.Clone(text[:min(len(text), maxNewestBytes)]), "")
 	}
 	t.event(e)
 }
@@ -422,6 +438,9 @@ func (t *Tracker) program(e *Event, o *Observation) {
 	e.Args = t.options.Args.append(e.Args, o.Args.Reveal(), o.ArgsCut)
 	e.Command = command(e.Args)
 }
+
+// maxNewestBytes is how much of a session's newest command is kept.
+const maxNewestBytes = 256
 
 // maxCommandBytes is how much of a command line procevents.Decode takes.
 const maxCommandBytes = 4 << 10

@@ -23,6 +23,7 @@ type cgroups struct {
 	known  map[uint64]string
 	order  []uint64
 	sought map[uint64]time.Time // those that were not found
+	next   time.Time            // of a search, at the earliest
 	parsed map[string]agent.Container
 }
 
@@ -31,6 +32,9 @@ const (
 	maxCgroups = 8 << 10
 	// seekAgain is how long a cgroup that was not found is not sought again.
 	seekAgain = time.Second
+	// seekShare is how much longer than a search takes none is made: who can make cgroups cannot have the reader search
+	// for them all the time.
+	seekShare = 10
 )
 
 func newCgroups(o Options) *cgroups {
@@ -64,10 +68,13 @@ func (c *cgroups) path(id uint64, pid int) string {
 		return path
 	}
 	now := c.now()
-	if at, ok := c.sought[id]; ok && now.Sub(at) < seekAgain {
+	if at, ok := c.sought[id]; ok && now.Sub(at) < seekAgain || now.Before(c.next) {
 		return ""
 	}
-	if path = c.seek(id); path == "" {
+	path = c.seek(id)
+	end := c.now()
+	c.next = end.Add(seekShare * end.Sub(now))
+	if path == "" {
 		if len(c.sought) >= maxCgroups {
 			clear(c.sought)
 		}
