@@ -94,7 +94,9 @@ func (s *stand) intent(play *theatre.Session) journal.Record {
 }
 
 func (s *stand) process(play *theatre.Session, t theatre.Task) journal.Process {
-	return journal.Process{PID: t.PID, StartTicks: t.Start, BootID: s.boot, SessionID: play.SessionID, LoginUID: play.LoginUID}
+	return journal.Process{
+		PID: t.PID, StartTicks: t.Start, BootID: s.boot, SessionID: play.SessionID, LoginUID: play.LoginUID,
+	}
 }
 
 // cues write the journal as a runtime does.
@@ -144,7 +146,10 @@ type sink struct {
 	roles   map[theatre.Fact]agent.Role
 	notices []agent.Notice
 	wrong   []string
-	wake    chan struct{}
+	// late says that start records may be known before the events, by which a process is known to 10 ms only: the runtime's
+	// may then be told as the session's.
+	late bool
+	wake chan struct{}
 }
 
 func newSink(s *stand) *sink {
@@ -181,7 +186,7 @@ func (k *sink) take(e *agent.Event) {
 	want, known := k.stand.execID(e.SessionID)
 	switch {
 	case e.Session == nil && known, e.Session != nil && e.Session.ExecID != want:
-		k.wrong = append(k.wrong, fmt.Sprintf("%v of session %d is told as of %v, want %q", e.Observation.Kind, e.SessionID, e.Session, want))
+		k.wrong = append(k.wrong, fmt.Sprintf("%+v is told as of %v, want %q", f, e.Session, want))
 	case e.Process.BootID != k.stand.boot || e.Process.PID != f.PID || e.Process.StartTicks != f.Start || e.Node != "n1":
 		k.wrong = append(k.wrong, fmt.Sprintf("%+v of %+v on %q", e.Process, f, e.Node))
 	}

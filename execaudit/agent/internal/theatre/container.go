@@ -28,7 +28,8 @@ func NewContainer(t testing.TB) *Container {
 	c := &Container{ID: hex.EncodeToString(b[:32])}
 	uid := hex.EncodeToString(b[32:])
 	c.PodUID = uid[:8] + "-" + uid[8:12] + "-" + uid[12:16] + "-" + uid[16:20] + "-" + uid[20:]
-	for _, root := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"} {
+	for _, hierarchy := range []string{"pids", "memory", "cpu", "unified", ""} {
+		root := filepath.Join("/sys/fs/cgroup", hierarchy)
 		if _, err := os.Stat(filepath.Join(root, "cgroup.procs")); err != nil {
 			continue
 		}

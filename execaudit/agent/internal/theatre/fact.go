@@ -107,7 +107,8 @@ func parse(b []byte) (r Record, err error) {
 	case kindExit:
 		r.Kind, r.Status, r.Runtime = agent.KindExit, int(int32(get.Uint32(b[48:]))), false
 	case kindFault:
-		return r, fmt.Errorf("process %d could not go on in act %q: %c..., error %d", r.PID, r.Act, parent.PID, get.Uint32(b[48:]))
+		errno := get.Uint32(b[48:])
+		return r, fmt.Errorf("process %d could not go on in act %q: %c..., error %d", r.PID, r.Act, parent.PID, errno)
 	default:
 		return r, fmt.Errorf("kind %d", kind)
 	}

@@ -12,7 +12,8 @@ import (
 // lastPID has the number that the machine gave out last.
 const lastPID = "/proc/sys/kernel/ns_last_pid"
 
-// Recycle has the machine give out the same numbers again and again, as they are free, until the test calls stop or ends.
+// Recycle has the machine give out the same numbers again and again, as they are free, until the test calls stop or
+// ends.
 func Recycle(t testing.TB) (stop func()) {
 	t.Helper()
 	text, err := os.ReadFile(lastPID)
