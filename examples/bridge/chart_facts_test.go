@@ -153,6 +153,20 @@ func TestChartAgent(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AGT-6 the notes say where its events are, and that it sees nothing without marks", func(t *testing.T) {
+		for _, row := range []struct {
+			values mapping
+			says   string
+		}{
+			{mapping{"agent": mapping{"enabled": true}}, "each node's /var/log/lanyard"},
+			{mapping{"agent": mapping{"enabled": true, "output": mapping{"stdout": true}}}, "the output of its pods"},
+			{mapping{"agent": mapping{"enabled": true}, "node": mapping{"mark": "off"}}, "WARNING: node.mark is off"},
+		} {
+			if _, notes, err := loadChart(t).Render(bridge.Release{Values: row.values}); err != nil || !strings.Contains(notes, row.says) {
+				t.Errorf("%v, the notes lack %q:\n%s", err, row.says, notes)
+			}
+		}
+	})
 	t.Run("AGT-7 of the host it can write what it pins, its socket and its events, and no more", func(t *testing.T) {
 		pod := podOf(t, mapping{"output": mapping{"directory": "/srv/events"}})
 		var writable []string

@@ -173,7 +173,7 @@ func (n *node) session(t *testing.T, script string) uint32 {
 	return uint32(id)
 }
 
-// lines are those that the agent wrote.
+// lines are those that the agent wrote, without one that has no end yet.
 func (n *node) lines(t *testing.T) (out []map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(n.path("events.jsonl"))
@@ -181,6 +181,9 @@ func (n *node) lines(t *testing.T) (out []map[string]any) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
+		if !strings.HasSuffix(line, "\n") {
+			break
+		}
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatalf("%q: %v", line, err)
