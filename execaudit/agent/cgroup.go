@@ -10,8 +10,8 @@ import "strings"
 //	/kubepods.slice/…/crio-ID.scope
 //	/system.slice/containerd.service/kubepods-burstable-podUID.slice:cri-containerd:ID
 //
-// Cgroups below a container's are the container's: whoever is in it can make them, and name them as others are named, so
-// the uppermost ID counts. A pod's sandbox is told as a container. CRI-O's crio-conmon-ID.scope is outside of the
+// Cgroups below a container's are the container's: whoever is in it can make them, and name them as others are named,
+// so the uppermost ID counts. A pod's sandbox is told as a container. CRI-O's crio-conmon-ID.scope is outside of the
 // container, and so the host's. The result is Known, with or without an ID; for a path that does not begin with a slash
 // it is the zero Container.
 func ParseCgroup(path string) Container {

@@ -40,13 +40,16 @@ func TestParseCgroup(t *testing.T) {
 		path string
 		want agent.Container
 	}{
-		"the host":              {"/system.slice/sshd.service", agent.Container{Known: true}},
-		"the root":              {"/", agent.Container{Known: true}},
-		"unknown":               {"", agent.Container{}},
-		"not a path":            {"kubepods/" + inA, agent.Container{}},
-		"CRI-O's conmon":        {"/kubepods.slice/crio-conmon-" + inA + ".scope", agent.Container{Known: true}},
-		"a pod's own":           {"/kubepods/pod" + podUID, agent.Container{Known: true, PodUID: podUID}},
-		"a pod of a file":       {"/kubepods/pod0123456789abcdef0123456789abcdef/" + inA, agent.Container{Known: true, ID: inA, PodUID: "0123456789abcdef0123456789abcdef"}},
+		"the host":       {"/system.slice/sshd.service", agent.Container{Known: true}},
+		"the root":       {"/", agent.Container{Known: true}},
+		"unknown":        {"", agent.Container{}},
+		"not a path":     {"kubepods/" + inA, agent.Container{}},
+		"CRI-O's conmon": {"/kubepods.slice/crio-conmon-" + inA + ".scope", agent.Container{Known: true}},
+		"a pod's own":    {"/kubepods/pod" + podUID, agent.Container{Known: true, PodUID: podUID}},
+		"a pod of a file": {"/kubepods/pod0123456789abcdef0123456789abcdef/" + inA, agent.Container{
+			Known: true,
+			ID:    inA, PodUID: "0123456789abcdef0123456789abcdef",
+		}},
 		"an ID that is longer":  {"/kubepods/" + inA + "a", agent.Container{Known: true}},
 		"an ID that is shorter": {"/kubepods/" + inA[1:], agent.Container{Known: true}},
 		"an ID in capitals":     {"/kubepods/" + strings.ToUpper(inA), agent.Container{Known: true}},
@@ -74,7 +77,8 @@ func TestParseCgroupLaws(t *testing.T) {
 				rapid.StringMatching(`[a-z0-9.:-]{0,8}`), rapid.StringMatching(`(crio-|cri-containerd-)?[0-9a-f]{64}(\.scope)?`),
 				rapid.Just("pod"+podUID), rapid.Just("crio-conmon-"+inB+".scope"),
 			)).Draw(t, "below")
-			if got := agent.ParseCgroup(strings.Join(append([]string{path}, below...), "/")); got.ID != id || got.PodUID != podUID {
+			if got := agent.ParseCgroup(strings.Join(append([]string{path}, below...), "/")); got.ID != id ||
+				got.PodUID != podUID {
 				t.Fatalf("ParseCgroup(%q below %q) = %+v", below, path, got)
 			}
 		})

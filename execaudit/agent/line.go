@@ -40,8 +40,8 @@ func (r Role) String() string { return roleNames[r&1] }
 //   - file: the path given to execve
 //   - argvCut: there are more arguments
 //   - exitCode or signal: how it ended; coreDumped
-//   - session: of the node's journal, with auditID, execSession, execID, containerID, sandboxID, namespace, pod, podUID and
-//     container
+//   - session: of the node's journal, with auditID, execSession, execID, containerID, sandboxID, namespace, pod, podUID
+//     and container
 //
 // What is not UTF-8 in a text that a process chose is U+FFFD.
 func (e *Event) AppendLine(b []byte) []byte {

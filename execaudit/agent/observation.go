@@ -56,8 +56,8 @@ type Observation struct {
 	// Sequence is 0 for other origins.
 	CPU      int
 	Sequence uint64
-	// Again says that an earlier reader was given it already, and ended before it had told it, as far as the kernel knows: it
-	// may have been told.
+	// Again says that an earlier reader was given it already, and ended before it had told it, as far as the kernel knows:
+	// it may have been told.
 	Again bool
 	// Number is for who puts a reader and a Tracker together; it is not told.
 	Number uint64

@@ -17,7 +17,8 @@ const (
 	DefaultMaxHeldBytes = 2 << 20 // 2 MiB
 )
 
-// Linger is how long a session is known after its end and that of its last process, from when the Tracker heard of them.
+// Linger is how long a session is known after its end and that of its last process, from when the Tracker heard of
+// them.
 const Linger = time.Minute
 
 // Options tune a Tracker. The zero value works, for a node without a name.

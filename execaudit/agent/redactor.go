@@ -9,11 +9,11 @@ import (
 )
 
 // secretName matches a name that speaks of a secret.
-const secretName = `[\w.-]*(?:passwo?r?d|passphrase|passcode|pass(?:in|out)?\b|pwd|secret|token|api[_-]?key|access[_-]?key|` +
-	`private[_-]?key|auth[_-]?key|account[_-]?key|encryption[_-]?key|master[_-]?key|credential|authorization|cookie)[\w.-]*`
+const secretName = `[\w.-]*(?:passwo?r?d|passphrase|passcode|pass(?:in|out)?\b|pwd|secret|token|credential|` +
+	`(?:api|access|private|auth|account|encryption|master)[_-]?key|authorization|cookie)[\w.-]*`
 
-// secretValue matches what stands behind such a name: a quoted text, also one without its end, and what follows it without
-// a space; or a word with quoted parts that have no space.
+// secretValue matches what stands behind such a name: a quoted text, also one without its end, and what follows it
+// without a space; or a word with quoted parts that have no space.
 const secretValue = `(?:(?:"[^"]*"?|'[^']*'?)\S*|[^\s"']+(?:(?:"[^"\s]*"|'[^'\s]*')[^\s"']*)*)`
 
 // pattern is one of a secret. What its first group matches stays, and so does after. It can match only in a text that
@@ -33,19 +33,25 @@ var secrets = []pattern{
 	{match: regexp.MustCompile(`(?s)()-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*`), hints: []string{"private key-----"}},
 	{match: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"']+@`), after: "@", hints: []string{"://"}, needs: "@"},
 	{
-		match: regexp.MustCompile(`(?i)(\b(?:proxy-)?(?:authorization|cookie|set-cookie|(?:private|x)-[\w-]*(?:token|key|secret|auth)[\w-]*)` +
-			`["']?\s*:\s*["']?)[^"'\r\n]+`),
+		match: regexp.MustCompile(`(?i)(\b(?:proxy-)?(?:authorization|cookie|set-cookie|` +
+			`(?:private|x)-[\w-]*(?:token|key|secret|auth)[\w-]*)["']?\s*:\s*["']?)[^"'\r\n]+`),
 		hints: []string{"authorization", "cookie", "private-", "x-"}, needs: ":",
 	},
 	{match: regexp.MustCompile(`(?is)(^--?` + secretName + `=).+`), hints: nameHints, needs: "-="},
 	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*=\s*)` + secretValue), hints: nameHints, needs: "="},
 	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*:\s*)` + secretValue), hints: nameHints, needs: ":"},
 	{match: regexp.MustCompile(`(?i)((?:^|\s)--?` + secretName + `\s+)` + secretValue), hints: nameHints, needs: "-"},
-	{match: regexp.MustCompile(`(?i)(\b(?:bearer|basic|negotiate)\s+)[A-Za-z0-9+/_.=~-]{6,}`), hints: []string{"bearer", "basic", "negotiate"}},
+	{match: regexp.MustCompile(`(?i)(\b(?:bearer|basic|negotiate)\s+)[A-Za-z0-9+/_.=~-]{6,}`), hints: []string{
+		"bearer",
+		"basic", "negotiate",
+	}},
 	{
-		match: regexp.MustCompile(`()\b(?:(?:AKIA|ASIA)[A-Z0-9]{12,}|gh[pousr]_\w{16,}|github_pat_\w+|glpat-[\w-]{10,}|xox[abeprs]-[\w-]+|` +
-			`sk_live_\w+|hvs\.[\w-]+|eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?)`),
-		hints: []string{"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk_live_", "hvs.", "eyj"},
+		match: regexp.MustCompile(`()\b(?:(?:AKIA|ASIA)[A-Z0-9]{12,}|gh[pousr]_\w{16,}|github_pat_\w+|` +
+			`glpat-[\w-]{10,}|xox[abeprs]-[\w-]+|sk_live_\w+|hvs\.[\w-]+|eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?)`),
+		hints: []string{
+			"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk_live_",
+			"hvs.", "eyj",
+		},
 	},
 }
 
@@ -102,7 +108,8 @@ func (r *redactor) next(arg string) string {
 
 // passwordFlags are programs whose password is in a flag of one letter.
 var passwordFlags = map[string]string{
-	"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "mariadb-dump": "-p", "mongo": "-p", "mongosh": "-p", "sshpass": "-p",
+	"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "mariadb-dump": "-p", "mongo": "-p",
+	"mongosh": "-p", "sshpass": "-p",
 	"redis-cli": "-a", "ldapsearch": "-w", "ldapadd": "-w", "ldapmodify": "-w", "smbclient": "-U",
 }
 
@@ -123,7 +130,8 @@ func (r *redactor) short(arg string) (string, bool) {
 	return "", false
 }
 
-// replaceSecrets replaces what the patterns match. Replacing adds nothing in which one could match that could not before.
+// replaceSecrets replaces what the patterns match. Replacing adds nothing in which one could match that could not
+// before.
 func replaceSecrets(text, lower string) string {
 	for i := range secrets {
 		if p := &secrets[i]; p.may(lower) {

@@ -28,11 +28,17 @@ func tellArgs(p agent.ArgsPolicy, cut bool, args ...string) []string {
 func TestArgs(t *testing.T) {
 	const mark = redact.Mark
 	for _, c := range []struct{ name, args, want string }{
-		{"a flag with its value", "login --password=open sesame --user bob", "login --password=" + mark + " sesame --user bob"},
+		{
+			"a flag with its value", "login --password=open sesame --user bob",
+			"login --password=" + mark + " sesame --user bob",
+		},
 		{"a flag before its value", "login --api-key 12 x", "login --api-key " + mark + " x"},
 		{"a flag with one hyphen", "openssl -passin pass:x", "openssl -passin " + mark},
 		{"a variable", "env DB_PASSWORD=x PATH=/bin id", "env DB_PASSWORD=" + mark + " PATH=/bin id"},
-		{"a URL with a password", "git clone https://bob:x@example.com/a.git", "git clone https://" + mark + "@example.com/a.git"},
+		{
+			"a URL with a password", "git clone https://bob:x@example.com/a.git",
+			"git clone https://" + mark + "@example.com/a.git",
+		},
 		{"a URL with a path and an at", "curl https://example.com/@a", "curl https://example.com/@a"},
 		{"a login of curl", "curl -u bob:x https://example.com", "curl -u bob:" + mark + " https://example.com"},
 		{"a user without a password", "sudo -u bob id", "sudo -u bob id"},
@@ -43,7 +49,10 @@ func TestArgs(t *testing.T) {
 		{"hexadecimal", "x 0123456789abcdef0123456789abcdef", "x " + mark},
 		{"base64", "x dGhpcyBpcyBhIHNlY3JldCB0ZXh0IDE=", "x " + mark + "="},
 		{"a UUID", "x f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8", "x f4a3b2c1-5d6e-4f70-8192-a3b4c5d6e7f8"},
-		{"a path", "ls /usr/lib/x86_64-linux-gnu/libc.so.6 /var/lib/kubelet/pods", "ls /usr/lib/x86_64-linux-gnu/libc.so.6 /var/lib/kubelet/pods"},
+		{
+			"a path", "ls /usr/lib/x86_64-linux-gnu/libc.so.6 /var/lib/kubelet/pods",
+			"ls /usr/lib/x86_64-linux-gnu/libc.so.6 /var/lib/kubelet/pods",
+		},
 		{"an AWS key", "x AKIAIOSFODNN7EXAMPLE", "x " + mark},
 	} {
 		t.Run("AGT-6 redacted by pattern: "+c.name, func(t *testing.T) {
@@ -53,7 +62,10 @@ func TestArgs(t *testing.T) {
 		})
 	}
 	for _, c := range []struct{ name, arg, want string }{
-		{"a script", `mysql --password=x -e 'SELECT 1'; TOKEN="a b"'c' id`, `mysql --password=` + mark + ` -e 'SELECT 1'; TOKEN=` + mark + ` id`},
+		{
+			"a script", `mysql --password=x -e 'SELECT 1'; TOKEN="a b"'c' id`,
+			`mysql --password=` + mark + ` -e 'SELECT 1'; TOKEN=` + mark + ` id`,
+		},
 		{"a header", `curl -H 'Authorization: Bearer abc.def' x`, `curl -H 'Authorization: ` + mark + `' x`},
 		{"another header", `X-Auth-Token: a b`, `X-Auth-Token: ` + mark},
 		{"a field", `{"user":"bob", "password":"x y"}`, `{"user":"bob", "password":` + mark},
@@ -129,7 +141,10 @@ func TestArgsLaws(t *testing.T) {
 		})
 	})
 	t.Run("AGT-6 redacting what is redacted changes nothing, and keeps the number of arguments", func(t *testing.T) {
-		word := rapid.SampledFrom([]string{"--password", "=", ":", " ", "x", `"`, "'", "token", "https://", "@", "a:b", "Bearer ", "0123456789abcdef", "Aa1", "[redacted]", "-"})
+		word := rapid.SampledFrom([]string{
+			"--password", "=", ":", " ", "x", `"`, "'", "token", "https://", "@", "a:b",
+			"Bearer ", "0123456789abcdef", "Aa1", "[redacted]", "-",
+		})
 		rapid.Check(t, func(t *rapid.T) {
 			var args []string
 			for range rapid.IntRange(1, 5).Draw(t, "n") {

@@ -33,7 +33,8 @@ func (t *Tracker) Sessions() []SessionState {
 			continue
 		}
 		s := SessionState{
-			SessionID: m.session, LoginUID: m.login, Session: m.record, Processes: m.live, Command: m.command, Last: m.last, Began: m.began,
+			SessionID: m.session, LoginUID: m.login, Session: m.record, Processes: m.live, Command: m.command, Last: m.last,
+			Began: m.began,
 		}
 		if m.conflict {
 			s.Session = nil

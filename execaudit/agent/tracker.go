@@ -291,8 +291,9 @@ func (t *Tracker) due(m *mark, now time.Time) {
 
 func (t *Tracker) forgery(m *mark, now time.Time) *Notice {
 	n := &Notice{
-		Kind: NoticeForged, Time: now, SessionID: m.session, LoginUID: m.login, Process: t.process(m.named), ContainerID: m.namedIn,
-		Reason: "no record of the node has this mark",
+		Kind: NoticeForged, Time: now, SessionID: m.session, LoginUID: m.login, Process: t.process(m.named),
+		ContainerID: m.namedIn,
+		Reason:      "no record of the node has this mark",
 	}
 	if t.counts.EvictedSessions > 0 {
 		n.Reason = "no record that is still known has this mark"
@@ -355,8 +356,9 @@ func (t *Tracker) intend(r *journal.Record) {
 		m.conflict = true
 		t.counts.Conflicts++
 		t.tell(&Notice{
-			Kind: NoticeConflict, Time: r.Time, SessionID: m.session, LoginUID: m.login, ContainerID: strings.Clone(r.ContainerID),
-			Reason: "two sessions of the journal have this mark",
+			Kind: NoticeConflict, Time: r.Time, SessionID: m.session, LoginUID: m.login,
+			ContainerID: strings.Clone(r.ContainerID),
+			Reason:      "two sessions of the journal have this mark",
 		})
 	}
 	if m.record != nil {
@@ -374,7 +376,8 @@ func (t *Tracker) intend(r *journal.Record) {
 func clone(s *journal.Session) *journal.Session {
 	c := *s
 	for _, text := range []*string{
-		&c.Node, &c.ContainerID, &c.ExecID, &c.AuditID, &c.ExecSession, &c.SandboxID, &c.Namespace, &c.Pod, &c.PodUID, &c.Container,
+		&c.Node, &c.ContainerID, &c.ExecID, &c.AuditID, &c.ExecSession, &c.SandboxID, &c.Namespace, &c.Pod, &c.PodUID,
+		&c.Container,
 	} {
 		*text = strings.Clone(*text)
 	}
@@ -414,7 +417,10 @@ func (t *Tracker) give(m *mark, o *Observation, c Container, epoch int) {
 	t.event(e)
 }
 
-var kinds = [...]attribution.Kind{attribution.KindFork, attribution.KindExec, attribution.KindExit, attribution.KindActivity}
+var kinds = [...]attribution.Kind{
+	attribution.KindFork, attribution.KindExec, attribution.KindExit,
+	attribution.KindActivity,
+}
 
 // join puts the session beside the event.
 func (t *Tracker) join(m *mark, e *Event, c Container) {

@@ -73,7 +73,8 @@ func cgroup(id string) string {
 
 func observation(kind agent.Kind, mark uint32, pid int, in string) *agent.Observation {
 	o := &agent.Observation{
-		Kind: kind, At: task(pid).Start + time.Second, Task: task(pid), SessionID: mark, LoginUID: login, Cgroup: cgroup(in), MountNS: ownNS, Status: -1,
+		Kind: kind, At: task(pid).Start + time.Second, Task: task(pid), SessionID: mark, LoginUID: login, Cgroup: cgroup(in),
+		MountNS: ownNS, Status: -1,
 	}
 	if in == "" {
 		o.MountNS = hostNS
@@ -100,11 +101,15 @@ func exit(mark uint32, pid int, in string) *agent.Observation {
 }
 
 func session(id, container string) journal.Session {
-	return journal.Session{Node: "n1", ContainerID: container, ExecID: id, AuditID: "audit-" + id, Namespace: "shop", Pod: "web-0", Container: "app"}
+	return journal.Session{
+		Node: "n1", ContainerID: container, ExecID: id, AuditID: "audit-" + id, Namespace: "shop",
+		Pod: "web-0", Container: "app",
+	}
 }
 
 func intent(id string, mark uint32, container string) *journal.Record {
-	r := journal.Marked(journal.Intent(session(id, container), []string{"sh"}, false, booted), journal.Process{BootID: boot, SessionID: mark, LoginUID: login})
+	r := journal.Marked(journal.Intent(session(id, container), []string{"sh"}, false, booted),
+		journal.Process{BootID: boot, SessionID: mark, LoginUID: login})
 	return &r
 }
 
@@ -113,31 +118,35 @@ func exec(mark uint32, base int, in string) []*agent.Observation {
 	inCgroup := run(mark, base+2, in, "runc", "init")
 	inCgroup.MountNS = hostNS
 	return []*agent.Observation{
-		run(mark, base, "", "runc", "exec"), fork(mark, base+1, base, ""), run(mark, base+1, "", "runc", "init"), fork(mark, base+2, base+1, ""),
-		inCgroup, exit(mark, base+1, ""), run(mark, base+2, in, "sh"), fork(mark, base+3, base+2, in), run(mark, base+3, in, "id"),
+		run(mark, base, "", "runc", "exec"), fork(mark, base+1, base, ""), run(mark, base+1, "", "runc", "init"), fork(mark,
+			base+2, base+1, ""),
+		inCgroup, exit(mark, base+1, ""), run(mark, base+2, in, "sh"), fork(mark, base+3, base+2, in), run(mark, base+3, in,
+			"id"),
 		exit(mark, base+3, in), exit(mark, base+2, in), exit(mark, base, ""),
 	}
 }
 
 func TestTracker(t *testing.T) {
-	t.Run("AGT-1 a session begins with its first program in the container; what is older is the runtime's", func(t *testing.T) {
-		k := track(agent.Options{})
-		k.AddRecord(intent("e1", 7, inA))
-		for _, o := range exec(7, 10, inA) {
-			k.Observe(o)
-		}
-		const want = "exec 10 runtime, fork 11 runtime, exec 11 runtime, fork 12 runtime, exec 12 runtime, exit 11 runtime, " +
-			"exec 12 session, fork 13 session, exec 13 session, exit 13 session, exit 12 session, exit 10 runtime"
-		if got := k.roles(); got != want {
-			t.Errorf("roles\n%s, want\n%s", got, want)
-		}
-	})
+	t.Run("AGT-1 a session begins with its first program in the container; what is older is the runtime's",
+		func(t *testing.T) {
+			k := track(agent.Options{})
+			k.AddRecord(intent("e1", 7, inA))
+			for _, o := range exec(7, 10, inA) {
+				k.Observe(o)
+			}
+			const want = "exec 10 runtime, fork 11 runtime, exec 11 runtime, fork 12 runtime, exec 12 runtime, exit 11 runtime, " +
+				"exec 12 session, fork 13 session, exec 13 session, exit 13 session, exit 12 session, exit 10 runtime"
+			if got := k.roles(); got != want {
+				t.Errorf("roles\n%s, want\n%s", got, want)
+			}
+		})
 	t.Run("AGT-3 the session and the container are in the event", func(t *testing.T) {
 		k := track(agent.Options{})
 		k.AddRecord(intent("e1", 7, inA))
 		k.Observe(run(7, 12, inA, "sh"))
 		e := k.events[0]
-		if e.Session == nil || e.Session.AuditID != "audit-e1" || e.ContainerID != inA || e.Pod != "web-0" || e.Process.BootID != boot || e.Process.StartTicks != 1200 {
+		if e.Session == nil || e.Session.AuditID != "audit-e1" || e.ContainerID != inA || e.Pod != "web-0" ||
+			e.Process.BootID != boot || e.Process.StartTicks != 1200 {
 			t.Errorf("event %+v", e)
 		}
 	})
@@ -152,7 +161,8 @@ func TestTracker(t *testing.T) {
 		k.Advance(booted.Add(time.Hour + agent.DefaultHold))
 		k.Observe(exit(9, 21, inB))
 		k.Advance(booted.Add(2 * time.Hour))
-		if k.of() != "forged" || k.notices[0].Process.PID != 20 || k.notices[0].ContainerID != inB || k.notices[0].SessionID != 9 {
+		if k.of() != "forged" || k.notices[0].Process.PID != 20 || k.notices[0].ContainerID != inB ||
+			k.notices[0].SessionID != 9 {
 			t.Errorf("notices %+v", k.notices)
 		}
 		if len(k.events) != 3 || k.events[0].Session != nil || k.events[0].Role != agent.RoleSession {
@@ -172,7 +182,8 @@ func TestTrackerRecords(t *testing.T) {
 		k.Advance(at(3))
 		k.AddRecord(intent("e1", 7, inA))
 		k.Observe(exit(7, 12, inA))
-		if k.of() != "forged" || k.events[0].Session != nil || k.events[1].Session == nil || k.events[1].Role != agent.RoleSession {
+		if k.of() != "forged" || k.events[0].Session != nil || k.events[1].Session == nil ||
+			k.events[1].Role != agent.RoleSession {
 			t.Errorf("notices %s, events %+v", k.of(), k.events)
 		}
 	})
@@ -221,26 +232,30 @@ func TestTrackerRecords(t *testing.T) {
 			t.Errorf("notices %s, events %+v", k.of(), k.events)
 		}
 	})
-	t.Run("AGT-2 a flood of marks without records is held within its bound; what leaves early is told", func(t *testing.T) {
-		k := track(agent.Options{MaxHeldBytes: 10_000, MaxSessions: 50})
-		k.Advance(at(0))
-		for i := range uint32(1000) {
-			k.Observe(run(i+1, int(i)+1, inB, "sh"))
-		}
-		if c := k.Counts(); c.Held > 40 || c.Marks > 50 || c.Early == 0 || c.Events+c.Held != 1000 {
-			t.Errorf("Counts = %+v", c)
-		}
-		k.Advance(at(1))
-		if !strings.HasPrefix(k.of(), "blind") {
-			t.Errorf("notices %s", k.of())
-		}
-	})
+	t.Run("AGT-2 a flood of marks without records is held within its bound; what leaves early is told",
+		func(t *testing.T) {
+			k := track(agent.Options{MaxHeldBytes: 10_000, MaxSessions: 50})
+			k.Advance(at(0))
+			for i := range uint32(1000) {
+				k.Observe(run(i+1, int(i)+1, inB, "sh"))
+			}
+			if c := k.Counts(); c.Held > 40 || c.Marks > 50 || c.Early == 0 || c.Events+c.Held != 1000 {
+				t.Errorf("Counts = %+v", c)
+			}
+			k.Advance(at(1))
+			if !strings.HasPrefix(k.of(), "blind") {
+				t.Errorf("notices %s", k.of())
+			}
+		})
 	t.Run("AGT-3 a session is known as long as it has processes, and a while after its end", func(t *testing.T) {
 		k := track(agent.Options{})
 		k.Advance(at(0))
 		k.AddRecord(intent("e1", 7, inA))
 		k.Observe(run(7, 12, inA, "sh"))
-		end := journal.End(session("e1", inA), journal.Process{PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7, LoginUID: login}, 0, booted)
+		end := journal.End(session("e1", inA), journal.Process{
+			PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7,
+			LoginUID: login,
+		}, 0, booted)
 		k.AddRecord(&end)
 		k.Advance(at(600))
 		if c := k.Counts(); c.Sessions != 1 {
@@ -260,7 +275,10 @@ func TestTrackerRecords(t *testing.T) {
 		k := track(agent.Options{})
 		k.Advance(at(100_000))
 		k.AddRecord(intent("e1", 7, inA))
-		end := journal.End(session("e1", inA), journal.Process{PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7, LoginUID: login}, 0, booted)
+		end := journal.End(session("e1", inA), journal.Process{
+			PID: 12, StartTicks: 1200, BootID: boot, SessionID: 7,
+			LoginUID: login,
+		}, 0, booted)
 		k.AddRecord(&end)
 		k.Advance(at(100_020))
 		k.Observe(exit(7, 12, inA))
@@ -346,7 +364,8 @@ func TestTrackerProcesses(t *testing.T) {
 	t.Run("AGT-1 the first image, and who made the process", func(t *testing.T) {
 		k := track(agent.Options{})
 		k.AddRecord(intent("e1", 7, inA))
-		for _, o := range []*agent.Observation{fork(7, 13, 12, inA), run(7, 13, inA, "a"), run(7, 13, inA, "b"), exit(7, 13, inA)} {
+		for _, o := range []*agent.Observation{fork(7, 13, 12, inA), run(7, 13, inA, "a"), run(7, 13, inA, "b"), exit(7, 13,
+			inA)} {
 			k.Observe(o)
 		}
 		for i, first := range []bool{false, true, false, false} {
@@ -386,7 +405,8 @@ func TestTrackerProcesses(t *testing.T) {
 		k.Observe(o)
 		elsewhere := run(7, 14, inB, "sh")
 		k.Observe(elsewhere)
-		if a, b := k.events[0], k.events[1]; a.ContainerID != inA || a.Pod != "web-0" || b.ContainerID != inB || b.Pod != "" || b.Session == nil {
+		if a, b := k.events[0], k.events[1]; a.ContainerID != inA || a.Pod != "web-0" || b.ContainerID != inB ||
+			b.Pod != "" || b.Session == nil {
 			t.Errorf("events %+v", k.events)
 		}
 	})
@@ -397,7 +417,8 @@ func TestTrackerProcesses(t *testing.T) {
 		o.Env = redact.NewBytes([]byte("A=geheim\x00"))
 		k.Observe(o)
 		e := k.events[0]
-		if !e.Observation.Args.IsEmpty() || !e.Observation.Env.IsEmpty() || e.Command != "" || strings.Contains(fmt.Sprintf("%+v", e), "geheim") {
+		if !e.Observation.Args.IsEmpty() || !e.Observation.Env.IsEmpty() || e.Command != "" ||
+			strings.Contains(fmt.Sprintf("%+v", e), "geheim") {
 			t.Errorf("event %+v", e)
 		}
 	})

@@ -62,7 +62,9 @@ func recording(n int, ends bool) (observations []agent.Observation, records []jo
 }
 
 // replay runs a recording through a Source. The records wait for the journal.
-func replay(tb testing.TB, o source.Options, observations []agent.Observation, records []journal.Record) *source.Source {
+func replay(tb testing.TB, o source.Options, observations []agent.Observation,
+	records []journal.Record,
+) *source.Source {
 	tb.Helper()
 	o.Node, o.BootID, o.NoWalk, o.Reader = "n1", boot, true, source.NewRecording(observations)
 	o.Waiting = func() ([]journal.Record, error) { return records, nil }
@@ -82,12 +84,18 @@ func BenchmarkSource(b *testing.B) {
 		name    string
 		args    agent.ArgsMode
 		answers bool
-	}{{"redact", agent.ArgsRedact, false}, {"keep", agent.ArgsKeep, false}, {"redact and answers", agent.ArgsRedact, true}} {
+	}{{"redact", agent.ArgsRedact, false}, {"keep", agent.ArgsKeep, false}, {
+		"redact and answers", agent.ArgsRedact,
+		true,
+	}} {
 		b.Run(c.name, func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			observations, records := recording(b.N, true)
 			out := &written{}
-			o := source.Options{Outputs: []source.Output{out}, Tracker: agent.Options{Args: agent.ArgsPolicy{Mode: c.args}}, QueueBytes: 1 << 40}
+			o := source.Options{
+				Outputs: []source.Output{out}, Tracker: agent.Options{Args: agent.ArgsPolicy{Mode: c.args}},
+				QueueBytes: 1 << 40,
+			}
 			answers := 0
 			if c.answers {
 				o.Answers = func(*attribution.Answer) { answers++ }

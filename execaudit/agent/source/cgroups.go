@@ -39,7 +39,8 @@ const (
 
 func newCgroups(o Options) *cgroups {
 	c := &cgroups{
-		root: o.CgroupRoot, proc: o.Proc, now: o.Now, known: map[uint64]string{}, sought: map[uint64]time.Time{}, parsed: map[string]agent.Container{},
+		root: o.CgroupRoot, proc: o.Proc, now: o.Now, known: map[uint64]string{}, sought: map[uint64]time.Time{},
+		parsed: map[string]agent.Container{},
 	}
 	for _, controller := range []string{"pids", "memory"} {
 		dir := filepath.Join(o.CgroupRoot, controller)

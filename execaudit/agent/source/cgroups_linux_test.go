@@ -19,7 +19,8 @@ func TestCgroups(t *testing.T) {
 		t.Run("AGT-3 a cgroup's container is found by its ID where the process is gone, "+name, func(t *testing.T) {
 			root := t.TempDir()
 			container := filepath.Join(root, hierarchy, "kubepods", "burstable", "pod11111111-2222-3333-4444-555555555555", inA)
-			if err := errors.Join(os.MkdirAll(container, 0o700), os.WriteFile(filepath.Join(root, hierarchy, "cgroup.procs"), nil, 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(container, 0o700), os.WriteFile(filepath.Join(root, hierarchy, "cgroup.procs"),
+				nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(container)
@@ -31,7 +32,8 @@ func TestCgroups(t *testing.T) {
 			unknown := o
 			unknown.CgroupID = 1
 			out := &kept{}
-			replay(t, source.Options{CgroupRoot: root, Outputs: []source.Output{out}}, []agent.Observation{o, unknown}, []journal.Record{marked("e1", 7)})
+			replay(t, source.Options{CgroupRoot: root, Outputs: []source.Output{out}}, []agent.Observation{o, unknown},
+				[]journal.Record{marked("e1", 7)})
 			if text := out.text(); strings.Count(text, `"containerID":"`+inA+`","namespace"`) != 2+2 {
 				t.Errorf("lines\n%s", text)
 			}
@@ -57,7 +59,8 @@ func TestCgroups(t *testing.T) {
 		o.Cgroup, o.CgroupID = "", info.Sys().(*syscall.Stat_t).Ino
 		out := &kept{}
 		replay(t, source.Options{Outputs: []source.Output{out}}, []agent.Observation{o}, []journal.Record{marked("e1", 7)})
-		if text := out.text(); strings.Contains(text, `"containerID":"`+inA+`","namespace"`) && !strings.Contains(text, `"session":{`) {
+		if text := out.text(); strings.Contains(text, `"containerID":"`+inA+`","namespace"`) && !strings.Contains(text,
+			`"session":{`) {
 			t.Errorf("lines\n%s", text)
 		}
 	})

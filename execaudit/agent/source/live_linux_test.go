@@ -38,7 +38,8 @@ type player struct {
 
 func play(t *testing.T, uid uint32) *player {
 	t.Helper()
-	cmd := exec.Command("sh", "-c", `echo `+strconv.Itoa(int(uid))+` >/proc/self/loginuid && exec sh -c 'cat /proc/self/sessionid; echo; while read -r line; do eval "$line"; done'`)
+	cmd := exec.Command("sh", "-c",
+		`echo `+strconv.Itoa(int(uid))+` >/proc/self/loginuid && exec sh -c 'cat /proc/self/sessionid; echo; while read -r line; do eval "$line"; done'`)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,10 @@ func bootID(t *testing.T) string {
 
 func open(t *testing.T, mode source.Mode, uid uint32) *source.Opened {
 	t.Helper()
-	o, err := source.Open(mode, bpf.Options{MinLoginUID: uid, MaxLoginUID: uid}, connector.Options{MinLoginUID: uid, MaxLoginUID: uid})
+	o, err := source.Open(mode, bpf.Options{MinLoginUID: uid, MaxLoginUID: uid}, connector.Options{
+		MinLoginUID: uid,
+		MaxLoginUID: uid,
+	})
 	if errors.Is(err, unix.EPERM) || errors.Is(err, bpf.ErrUnsupported) || errors.Is(err, connector.ErrUnsupported) {
 		t.Skipf("the kernel cannot be read here: %v", err)
 	}
@@ -94,50 +98,56 @@ func open(t *testing.T, mode source.Mode, uid uint32) *source.Opened {
 
 func TestLive(t *testing.T) {
 	for _, mode := range []source.Mode{source.ModeBPF, source.ModeConnector} {
-		t.Run("AGT-1 AGT-3 AGT-4 a marked process by "+string(mode)+", with the session that comes to the journal meanwhile", func(t *testing.T) {
-			uid := privateUID()
-			before := play(t, uid)
-			opened := open(t, mode, uid)
-			path := filepath.Join(t.TempDir(), "exec.jsonl")
-			out := &kept{}
-			s, err := source.New(source.Options{
-				Node: "n1", Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Journals: []string{path}, Outputs: []source.Output{out},
-				Tracker: agent.Options{MinLoginUID: uid, MaxLoginUID: uid, Hold: patience},
+		t.Run("AGT-1 AGT-3 AGT-4 a marked process by "+string(mode)+", with the session that comes to the journal meanwhile",
+			func(t *testing.T) {
+				uid := privateUID()
+				before := play(t, uid)
+				opened := open(t, mode, uid)
+				path := filepath.Join(t.TempDir(), "exec.jsonl")
+				out := &kept{}
+				s, err := source.New(source.Options{
+					Node: "n1", Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Journals: []string{path},
+					Outputs: []source.Output{out},
+					Tracker: agent.Options{MinLoginUID: uid, MaxLoginUID: uid, Hold: patience},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(context.Background())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				until(t, "walk", func() bool { return s.Status().Tracker.Held > 0 })
+				before.run(t, "/bin/sleep 0.3")
+				w, err := journal.Open(path, journal.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				session := journal.Session{Node: "n1", ContainerID: "unknown", ExecID: "e1", AuditID: "audit-e1"}
+				r := journal.Marked(journal.Intent(session, []string{"sh"}, false, time.Now()), journal.Process{
+					BootID:    bootID(t),
+					SessionID: before.session, LoginUID: uid,
+				})
+				if err := errors.Join(w.Append(r), w.Close()); err != nil {
+					t.Fatal(err)
+				}
+				until(t, "exit of the child", func() bool { return strings.Contains(out.text(), `"exitCode":0`) })
+				if got := s.Sessions(); len(got) != 1 || got[0].Session == nil || got[0].Processes < 1 {
+					t.Errorf("Sessions() = %+v", got)
+				}
+				cancel()
+				if err := errors.Join(<-done, opened.Close()); err != nil {
+					t.Fatal(err)
+				}
+				text := out.text()
+				if !strings.Contains(text, `"argv":["/bin/sleep","0.3"]`) || !strings.Contains(text, `"origin":"walk"`) ||
+					!strings.Contains(text, `"auditID":"audit-e1"`) {
+					t.Errorf("lines\n%s", text)
+				}
+				t.Logf("%s", text)
+				if st := s.Status(); st.Told != st.Read || st.Read < 3 {
+					t.Errorf("Status = %+v", st)
+				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(context.Background())
-			done := make(chan error, 1)
-			go func() { done <- s.Run(ctx) }()
-			until(t, "walk", func() bool { return s.Status().Tracker.Held > 0 })
-			before.run(t, "/bin/sleep 0.3")
-			w, err := journal.Open(path, journal.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			session := journal.Session{Node: "n1", ContainerID: "unknown", ExecID: "e1", AuditID: "audit-e1"}
-			r := journal.Marked(journal.Intent(session, []string{"sh"}, false, time.Now()), journal.Process{BootID: bootID(t), SessionID: before.session, LoginUID: uid})
-			if err := errors.Join(w.Append(r), w.Close()); err != nil {
-				t.Fatal(err)
-			}
-			until(t, "exit of the child", func() bool { return strings.Contains(out.text(), `"exitCode":0`) })
-			if got := s.Sessions(); len(got) != 1 || got[0].Session == nil || got[0].Processes < 1 {
-				t.Errorf("Sessions() = %+v", got)
-			}
-			cancel()
-			if err := errors.Join(<-done, opened.Close()); err != nil {
-				t.Fatal(err)
-			}
-			text := out.text()
-			if !strings.Contains(text, `"argv":["/bin/sleep","0.3"]`) || !strings.Contains(text, `"origin":"walk"`) || !strings.Contains(text, `"auditID":"audit-e1"`) {
-				t.Errorf("lines\n%s", text)
-			}
-			t.Logf("%s", text)
-			if st := s.Status(); st.Told != st.Read || st.Read < 3 {
-				t.Errorf("Status = %+v", st)
-			}
-		})
 	}
 }
 
@@ -148,7 +158,10 @@ func TestLeft(t *testing.T) {
 		opened := open(t, source.ModeBPF, uid)
 		out := &kept{}
 		s, err := source.New(source.Options{
-			Node: "n1", Reader: opened.Reader, Outputs: []source.Output{out}, Tracker: agent.Options{MinLoginUID: uid, MaxLoginUID: uid},
+			Node: "n1", Reader: opened.Reader, Outputs: []source.Output{out}, Tracker: agent.Options{
+				MinLoginUID: uid,
+				MaxLoginUID: uid,
+			},
 		})
 		if err != nil {
 			t.Fatal(err)

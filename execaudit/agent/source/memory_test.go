@@ -13,7 +13,8 @@ import (
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// starting is a Reader of processes that come to be and run a program, each in a session of its own, and then of nothing.
+// starting is a Reader of processes that come to be and run a program, each in a session of its own, and then of
+// nothing.
 type starting struct {
 	processes, next int
 	interrupted     chan struct{}
@@ -71,7 +72,8 @@ func TestMemory(t *testing.T) {
 		go func() { done <- s.Run(ctx) }()
 		until(t, "event of each", func() bool { return s.Status().Told == 2*processes })
 		used := heap() - before
-		if st := s.Status(); st.Tracker.Processes != processes || st.Tracker.Sessions != processes || st.Tracker.EvictedSessions != 0 {
+		if st := s.Status(); st.Tracker.Processes != processes || st.Tracker.Sessions != processes ||
+			st.Tracker.EvictedSessions != 0 {
 			t.Errorf("Status = %+v", st)
 		}
 		if t.Logf("%d bytes in use, %d for each process and its session", used, used/processes); used > limit {

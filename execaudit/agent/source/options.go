@@ -20,8 +20,8 @@ type Reader interface {
 	Read(o *agent.Observation) error
 	// Interrupt makes Read return, now and from now on, once it has given what was there already.
 	Interrupt()
-	// Told tells that the first n of all observations that Read gave need not be read again by another Reader, and that the
-	// first lost of those that were lost were told.
+	// Told tells that the first n of all observations that Read gave need not be read again by another Reader, and that
+	// the first lost of those that were lost were told.
 	Told(n uint64, lost int64) error
 	// Counters returns what is missing so far.
 	Counters() (Counters, error)
@@ -75,8 +75,8 @@ type Options struct {
 	Answers func(*attribution.Answer)
 	// Attribution tunes the answers; its MaxBytes of 0 means DefaultAnswerBytes.
 	Attribution attribution.Options
-	// Tracker tunes what is kept and told. Node, BootID, Boot, MountNS and Container are the Source's to set. Where arguments
-	// are hashed without a key, the Source makes one, so that hashes compare among its own lines only.
+	// Tracker tunes what is kept and told. Node, BootID, Boot, MountNS and Container are the Source's to set. Where
+	// arguments are hashed without a key, the Source makes one, so that hashes compare among its own lines only.
 	Tracker agent.Options
 	// QueueBytes bounds what waits for one output; 0 means DefaultQueueBytes.
 	QueueBytes int

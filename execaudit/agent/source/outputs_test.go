@@ -55,76 +55,85 @@ func (p *paced) Read(o *agent.Observation) error {
 }
 
 func TestOutputs(t *testing.T) {
-	t.Run("AGT-2 an output that is too slow misses what does not fit, is told how much, and keeps nobody waiting", func(t *testing.T) {
-		const processes = 5000
-		observations, records := recording(processes, true)
-		slow, fast := &stuck{free: make(chan struct{})}, &kept{}
-		s, err := source.New(source.Options{
-			Node: "n1", BootID: boot, NoWalk: true, Reader: source.NewRecording(observations), Outputs: []source.Output{slow, fast}, QueueBytes: 1 << 20,
-			Waiting: func() ([]journal.Record, error) { return records, nil },
+	t.Run("AGT-2 an output that is too slow misses what does not fit, is told how much, and keeps nobody waiting",
+		func(t *testing.T) {
+			const processes = 5000
+			observations, records := recording(processes, true)
+			slow, fast := &stuck{free: make(chan struct{})}, &kept{}
+			s, err := source.New(source.Options{
+				Node: "n1", BootID: boot, NoWalk: true, Reader: source.NewRecording(observations), Outputs: []source.Output{
+					slow,
+					fast,
+				}, QueueBytes: 1 << 20,
+				Waiting: func() ([]journal.Record, error) { return records, nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- s.Run(context.Background()) }()
+			until(t, "event for the fast one", func() bool {
+				return s.Status().Outputs[0].Missed > 0 &&
+					s.Status().Outputs[1].Waiting == 0
+			})
+			if st := s.Status(); st.Outputs[0].Waiting > 2<<20 {
+				t.Errorf("Status = %+v", st)
+			}
+			close(slow.free)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			st := s.Status()
+			if got := st.Outputs[0]; got.Events+got.Missed != 3*processes || got.Missed == 0 {
+				t.Errorf("slow: %+v", got)
+			}
+			if got := st.Outputs[1]; got.Events+got.Missed != 3*processes {
+				t.Errorf("fast: %+v", got)
+			}
+			if text := slow.text(); !strings.Contains(text, `"notice":"lost"`) || !strings.Contains(text, "too slow") {
+				t.Error("the slow one was not told")
+			}
+			if st.Told != 3*processes {
+				t.Errorf("%d told to the reader", st.Told)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- s.Run(context.Background()) }()
-		until(t, "event for the fast one", func() bool { return s.Status().Outputs[0].Missed > 0 && s.Status().Outputs[1].Waiting == 0 })
-		if st := s.Status(); st.Outputs[0].Waiting > 2<<20 {
-			t.Errorf("Status = %+v", st)
-		}
-		close(slow.free)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		st := s.Status()
-		if got := st.Outputs[0]; got.Events+got.Missed != 3*processes || got.Missed == 0 {
-			t.Errorf("slow: %+v", got)
-		}
-		if got := st.Outputs[1]; got.Events+got.Missed != 3*processes {
-			t.Errorf("fast: %+v", got)
-		}
-		if text := slow.text(); !strings.Contains(text, `"notice":"lost"`) || !strings.Contains(text, "too slow") {
-			t.Error("the slow one was not told")
-		}
-		if st.Told != 3*processes {
-			t.Errorf("%d told to the reader", st.Told)
-		}
-	})
-	t.Run("AGT-2 an output that fails is told what it missed once it does not, and its error is in the status", func(t *testing.T) {
-		observations, records := recording(3, true)
-		out := &failing{bad: true}
-		r := &paced{source.NewRecording(observations), make(chan struct{}, len(observations)+1)}
-		s, err := source.New(source.Options{
-			Node: "n1", BootID: boot, NoWalk: true, Reader: r, Outputs: []source.Output{out},
-			Waiting: func() ([]journal.Record, error) { return records, nil },
+	t.Run("AGT-2 an output that fails is told what it missed once it does not, and its error is in the status",
+		func(t *testing.T) {
+			observations, records := recording(3, true)
+			out := &failing{bad: true}
+			r := &paced{source.NewRecording(observations), make(chan struct{}, len(observations)+1)}
+			s, err := source.New(source.Options{
+				Node: "n1", BootID: boot, NoWalk: true, Reader: r, Outputs: []source.Output{out},
+				Waiting: func() ([]journal.Record, error) { return records, nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- s.Run(context.Background()) }()
+			for range 6 {
+				r.more <- struct{}{}
+			}
+			until(t, "error", func() bool {
+				st := s.Status().Outputs[0]
+				return st.Error == errDisk.Error() && st.Missed == 6
+			})
+			out.broken.Lock()
+			out.bad = false
+			out.broken.Unlock()
+			close(r.more)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			text := out.text()
+			if !strings.Contains(text, `"notice":"lost"`) || !strings.Contains(text, `"count":6,`) || strings.Count(text,
+				`"event":`) != 3 {
+				t.Errorf("lines\n%s", text)
+			}
+			if st := s.Status().Outputs[0]; st.Error != "" {
+				t.Errorf("Status = %+v", st)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- s.Run(context.Background()) }()
-		for range 6 {
-			r.more <- struct{}{}
-		}
-		until(t, "error", func() bool {
-			st := s.Status().Outputs[0]
-			return st.Error == errDisk.Error() && st.Missed == 6
-		})
-		out.broken.Lock()
-		out.bad = false
-		out.broken.Unlock()
-		close(r.more)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		text := out.text()
-		if !strings.Contains(text, `"notice":"lost"`) || !strings.Contains(text, `"count":6,`) || strings.Count(text, `"event":`) != 3 {
-			t.Errorf("lines\n%s", text)
-		}
-		if st := s.Status().Outputs[0]; st.Error != "" {
-			t.Errorf("Status = %+v", st)
-		}
-	})
 	t.Run("AGT-7 an output that fails to its end is an error of Run, and no more", func(t *testing.T) {
 		observations, records := recording(3, true)
 		out := &failing{bad: true}

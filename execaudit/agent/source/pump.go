@@ -127,7 +127,10 @@ func (p *pump) last(n *agent.Notice) error {
 }
 
 func (p *pump) loss() *agent.Notice {
-	n := p.tell(agent.Notice{Kind: agent.NoticeLost, Time: p.now(), Since: p.since.UTC(), Count: p.missed, Reason: "this output was too slow, or failed"})
+	n := p.tell(agent.Notice{
+		Kind: agent.NoticeLost, Time: p.now(), Since: p.since.UTC(), Count: p.missed,
+		Reason: "this output was too slow, or failed",
+	})
 	p.missed = 0
 	return n
 }

@@ -6,7 +6,8 @@ import (
 )
 
 var phases = map[journal.Kind]attribution.Phase{
-	journal.KindIntent: attribution.PhaseIntent, journal.KindStart: attribution.PhaseStart, journal.KindEnd: attribution.PhaseEnd,
+	journal.KindIntent: attribution.PhaseIntent, journal.KindStart: attribution.PhaseStart,
+	journal.KindEnd: attribution.PhaseEnd,
 }
 
 // attributed returns a record as the package attribution has it.

@@ -58,7 +58,10 @@ func New(o Options) (*Source, error) {
 	case o.Node == "":
 		return nil, errors.New("source: no node name")
 	}
-	s := &Source{options: o, boot: o.BootID, flow: make(chan struct{}, 1), checkEvery: checkEvery, batch: &batch{}, journalStates: map[string]JournalStatus{}, blind: o.Blind, cgroups: newCgroups(o)}
+	s := &Source{
+		options: o, boot: o.BootID, flow: make(chan struct{}, 1), checkEvery: checkEvery, batch: &batch{},
+		journalStates: map[string]JournalStatus{}, blind: o.Blind, cgroups: newCgroups(o),
+	}
 	if s.boot == "" {
 		b, err := os.ReadFile(filepath.Join(o.Proc, "sys/kernel/random/boot_id"))
 		if err != nil {
@@ -79,7 +82,10 @@ func New(o Options) (*Source, error) {
 		s.machine = attribution.New(o.Attribution, o.Answers)
 	}
 	for _, output := range o.Outputs {
-		s.pumps = append(s.pumps, &pump{output: output, limit: o.QueueBytes, now: o.Now, tell: s.signed, done: s.done, wake: make(chan struct{}, 1)})
+		s.pumps = append(s.pumps, &pump{
+			output: output, limit: o.QueueBytes, now: o.Now, tell: s.signed, done: s.done,
+			wake: make(chan struct{}, 1),
+		})
 	}
 	for _, path := range o.Journals {
 		s.journals = append(s.journals, &follower{path: path, take: s.record, status: JournalStatus{Path: path}})
@@ -87,8 +93,8 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// bootStep is how exact the time of the boot is. It is rounded, so that what is read again by another Source has the same
-// time.
+// bootStep is how exact the time of the boot is. It is rounded, so that what is read again by another Source has the
+// same time.
 const bootStep = 10 * time.Millisecond
 
 func (o Options) boot() time.Time { return o.Now().Add(-sinceBoot()).Round(bootStep) }
@@ -315,8 +321,8 @@ func (s *Source) count(now time.Time) {
 	s.counted = now
 }
 
-// check looks whether the processes that are known are there. One that is not twice in a row, so that its exit would have
-// been read, is forgotten; of one that has left the marks that is told.
+// check looks whether the processes that are known are there. One that is not twice in a row, so that its exit would
+// have been read, is forgotten; of one that has left the marks that is told.
 func (s *Source) check(now time.Time) {
 	s.mu.Lock()
 	all := s.tracker.Processes()

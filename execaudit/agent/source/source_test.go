@@ -65,7 +65,8 @@ func (k *kept) text() string {
 
 func observation(kind agent.Kind, mark uint32, pid int) agent.Observation {
 	o := agent.Observation{
-		Kind: kind, At: time.Duration(pid)*time.Second + 2, SessionID: mark, LoginUID: login, Cgroup: "/kubepods/" + inA, MountNS: 7, Status: -1,
+		Kind: kind, At: time.Duration(pid)*time.Second + 2, SessionID: mark, LoginUID: login, Cgroup: "/kubepods/" + inA,
+		MountNS: 7, Status: -1,
 	}
 	o.Task = agent.Task{PID: pid, Start: time.Duration(pid)*time.Second + 1}
 	if kind == agent.KindExec {
@@ -75,8 +76,14 @@ func observation(kind agent.Kind, mark uint32, pid int) agent.Observation {
 }
 
 func marked(id string, mark uint32) journal.Record {
-	s := journal.Session{Node: "n1", ContainerID: inA, ExecID: id, AuditID: "audit-" + id, Namespace: "shop", Pod: "web-0", Container: "app"}
-	return journal.Marked(journal.Intent(s, []string{"sh"}, false, time.Now()), journal.Process{BootID: boot, SessionID: mark, LoginUID: login})
+	s := journal.Session{
+		Node: "n1", ContainerID: inA, ExecID: id, AuditID: "audit-" + id, Namespace: "shop", Pod: "web-0",
+		Container: "app",
+	}
+	return journal.Marked(journal.Intent(s, []string{"sh"}, false, time.Now()), journal.Process{
+		BootID:    boot,
+		SessionID: mark, LoginUID: login,
+	})
 }
 
 func TestSource(t *testing.T) {
@@ -93,7 +100,8 @@ func TestSource(t *testing.T) {
 		out := &kept{}
 		s, err := source.New(source.Options{
 			Node: "n1", BootID: boot, NoWalk: true, Journals: []string{path}, Outputs: []source.Output{out},
-			Reader: source.NewRecording([]agent.Observation{observation(agent.KindExec, 7, 12), observation(agent.KindExit, 7, 12)}),
+			Reader: source.NewRecording([]agent.Observation{observation(agent.KindExec, 7, 12), observation(agent.KindExit, 7,
+				12)}),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +109,8 @@ func TestSource(t *testing.T) {
 		if err := s.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if text := out.text(); strings.Count(text, `"auditID":"audit-e1"`) != 2 || !strings.Contains(text, `"notice":"stop"`) || !out.closed {
+		if text := out.text(); strings.Count(text, `"auditID":"audit-e1"`) != 2 || !strings.Contains(text,
+			`"notice":"stop"`) || !out.closed {
 			t.Errorf("lines\n%s", text)
 		}
 		if st := s.Status(); st.Told != 2 || st.Tracker.Events != 2 || st.Journals[0].Records != 1 {
@@ -111,31 +120,38 @@ func TestSource(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
-	t.Run("AGT-3 what is certain has its answer on the node: the mark, the journal and the audit log agree", func(t *testing.T) {
-		now := time.Now()
-		record := marked("e1", 7)
-		record.Time = now
-		o := observation(agent.KindExec, 7, 12)
-		o.At = source.SinceBoot()
-		var answers []attribution.Answer
-		r := &paced{source.NewRecording([]agent.Observation{o}), make(chan struct{})}
-		s, err := source.New(source.Options{
-			Node: "n1", BootID: boot, NoWalk: true, Reader: r, Waiting: func() ([]journal.Record, error) { return []journal.Record{record}, nil },
-			Answers: func(a *attribution.Answer) { answers = append(answers, *a) }, Attribution: attribution.Options{Last: true},
+	t.Run("AGT-3 what is certain has its answer on the node: the mark, the journal and the audit log agree",
+		func(t *testing.T) {
+			now := time.Now()
+			record := marked("e1", 7)
+			record.Time = now
+			o := observation(agent.KindExec, 7, 12)
+			o.At = source.SinceBoot()
+			var answers []attribution.Answer
+			r := &paced{source.NewRecording([]agent.Observation{o}), make(chan struct{})}
+			s, err := source.New(source.Options{
+				Node: "n1", BootID: boot, NoWalk: true, Reader: r, Waiting: func() ([]journal.Record,
+					error,
+				) {
+					return []journal.Record{record}, nil
+				},
+				Answers: func(a *attribution.Answer) { answers = append(answers, *a) }, Attribution: attribution.Options{Last: true},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.AddAudit(&attribution.Audit{
+				AuditID: "audit-e1", Stage: attribution.StageResponseStarted, User: attribution.User{Name: "alice"},
+				Namespace: "shop", Pod: "web-0",
+				Container: "app", Command: []string{"sh"}, Code: 101, Received: now.Add(-time.Second), At: now.Add(-time.Second),
+			})
+			close(r.more)
+			if err := s.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if len(answers) != 1 || answers[0].Verdict != attribution.VerdictCorroborated ||
+				answers[0].Session.User.Name != "alice" {
+				t.Errorf("answers %+v", answers)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.AddAudit(&attribution.Audit{
-			AuditID: "audit-e1", Stage: attribution.StageResponseStarted, User: attribution.User{Name: "alice"}, Namespace: "shop", Pod: "web-0",
-			Container: "app", Command: []string{"sh"}, Code: 101, Received: now.Add(-time.Second), At: now.Add(-time.Second),
-		})
-		close(r.more)
-		if err := s.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if len(answers) != 1 || answers[0].Verdict != attribution.VerdictCorroborated || answers[0].Session.User.Name != "alice" {
-			t.Errorf("answers %+v", answers)
-		}
-	})
 }

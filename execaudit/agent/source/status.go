@@ -32,8 +32,9 @@ func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Node: s.options.Node, BootID: s.boot, Origin: s.options.Origin, Since: s.began, Blind: slices.Clone(s.blind), Tracker: s.tracker.Counts(),
-		Reader: s.reading, Read: s.ledger.told + uint64(len(s.ledger.done)-s.ledger.head), Told: s.told, Trouble: s.trouble,
+		Node: s.options.Node, BootID: s.boot, Origin: s.options.Origin, Since: s.began, Blind: slices.Clone(s.blind),
+		Tracker: s.tracker.Counts(),
+		Reader:  s.reading, Read: s.ledger.told + uint64(len(s.ledger.done)-s.ledger.head), Told: s.told, Trouble: s.trouble,
 	}
 	for _, path := range s.options.Journals {
 		j := s.journalStates[path]

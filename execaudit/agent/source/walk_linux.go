@@ -27,7 +27,8 @@ func (o Options) walk() ([]agent.Observation, error) {
 			return
 		}
 		p.Program(&seen)
-		seen.Args, seen.Env = redact.NewBytes(bytes.Clone(seen.Args.Reveal())), redact.NewBytes(bytes.Clone(seen.Env.Reveal()))
+		seen.Args, seen.Env = redact.NewBytes(bytes.Clone(seen.Args.Reveal())),
+			redact.NewBytes(bytes.Clone(seen.Env.Reveal()))
 		found = append(found, seen)
 	})
 	slices.SortFunc(found, func(a, b agent.Observation) int {
