@@ -2,7 +2,6 @@ package connector
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -30,11 +29,11 @@ func subscribe() (*socket, error) {
 		return nil, ErrUnsupported
 	}
 	if err != nil {
-		return nil, fmt.Errorf("proc connector: %w", err)
+		return nil, os.NewSyscallError("socket", err)
 	}
 	s := &socket{file: os.NewFile(uintptr(fd), "proc connector")}
 	if err := s.listen(fd); err != nil {
-		return nil, fmt.Errorf("proc connector: %w", errors.Join(err, s.file.Close()))
+		return nil, errors.Join(err, s.file.Close())
 	}
 	return s, nil
 }
@@ -44,10 +43,10 @@ func (s *socket) listen(fd int) (err error) {
 		return err
 	}
 	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, bufferBytes); err != nil {
-		return err
+		return os.NewSyscallError("setsockopt SO_RCVBUFFORCE", err)
 	}
 	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: connectorIndex}); err != nil {
-		return err
+		return os.NewSyscallError("bind", err)
 	}
 	err = s.send(opListen)
 	if errors.Is(err, unix.ECONNREFUSED) { // another network namespace
@@ -79,7 +78,7 @@ func (s *socket) acknowledged() error {
 		case err != nil && !errors.Is(err, unix.ENOBUFS):
 			return err
 		case err == nil && n.what == whatAck && n.refused != 0:
-			return syscall.Errno(n.refused)
+			return os.NewSyscallError("subscribe", syscall.Errno(n.refused))
 		case err == nil && n.what == whatAck:
 			return s.sleep()
 		}
