@@ -28,6 +28,8 @@ type Event struct {
 	// Session is what the node's journal has of the session whose mark the process has; nil when it has none, or when
 	// two sessions have the mark. It must not be changed, and holds as long as it is kept.
 	Session *journal.Session
+	// PodUID is the pod's, from the cgroup of the process or, where that is the session's container, from the session.
+	PodUID string
 	// ForkSeen says that the agent saw the process come to be, and missed nothing since.
 	ForkSeen bool
 	// Args are the arguments as the configuration has them told: kept, redacted, hashed or left out. Those of an exec

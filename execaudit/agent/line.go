@@ -35,6 +35,7 @@ func (r Role) String() string { return roleNames[r&1] }
 //   - origin: "kernel", "connector" or "walk"
 //   - cpu, sequence: the kernel's number of the observation, which with the boot ID and the event no other has
 //   - again: another agent read it, and may have told it
+//   - podUID: the pod's
 //   - forkSeen: the process was seen to come to be
 //   - innerPID, uid, gid, euid, egid, cgroupID, mountNS, pidNS: as Observation has them
 //   - file: the path given to execve
@@ -62,6 +63,7 @@ func (e *Event) AppendLine(b []byte) []byte {
 	b = appendText(b, "containerID", e.ContainerID)
 	b = appendText(b, "namespace", e.Namespace)
 	b = appendText(b, "pod", e.Pod)
+	b = appendText(b, "podUID", e.PodUID)
 	b = appendText(b, "container", e.Container)
 	b = appendProcess(b, "process", e.Process)
 	b = appendProcess(b, "parent", e.Parent)

@@ -390,7 +390,7 @@ func (t *Tracker) give(m *mark, o *Observation, c Container, epoch int) {
 	at := t.at(o)
 	e := &t.given
 	args := e.Args[:0]
-	*e = Event{Observation: *o, Args: args}
+	*e = Event{Observation: *o, Args: args, PodUID: c.PodUID}
 	e.Observation.Args, e.Observation.Env = redact.Bytes{}, redact.Bytes{}
 	e.Event = attribution.Event{
 		Time: at, Kind: kinds[o.Kind&3], Agent: "procevents", Node: t.options.Node, ContainerID: c.ID, Namespace: c.Namespace,
@@ -434,7 +434,9 @@ func (t *Tracker) join(m *mark, e *Event, c Container) {
 		e.ContainerID = e.Session.ContainerID
 	}
 	if sameContainer(e.ContainerID, e.Session.ContainerID) {
-		e.Namespace, e.Pod, e.Container = e.Session.Namespace, e.Session.Pod, e.Session.Container
+		e.Namespace, e.Pod = cmp.Or(e.Session.Namespace, e.Namespace), cmp.Or(e.Session.Pod, e.Pod)
+		e.Container = cmp.Or(e.Session.Container, e.Container)
+		e.PodUID = cmp.Or(e.PodUID, e.Session.PodUID)
 	}
 }
 

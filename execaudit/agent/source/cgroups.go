@@ -16,6 +16,7 @@ import (
 // cgroups finds the containers of cgroups. It keeps what it found; a cgroup's ID comes once in a boot.
 type cgroups struct {
 	root, proc string // of the hierarchy
+	logs       string
 	controller string // of version 1; "" for version 2
 	now        func() time.Time
 
@@ -39,7 +40,7 @@ const (
 
 func newCgroups(o Options) *cgroups {
 	c := &cgroups{
-		root: o.CgroupRoot, proc: o.Proc, now: o.Now, known: map[uint64]string{}, sought: map[uint64]time.Time{},
+		root: o.CgroupRoot, proc: o.Proc, logs: o.Logs, now: o.Now, known: map[uint64]string{}, sought: map[uint64]time.Time{},
 		parsed: map[string]agent.Container{},
 	}
 	for _, controller := range []string{"pids", "memory"} {
@@ -154,7 +155,27 @@ func (c *cgroups) container(_ uint64, path string) agent.Container {
 			clear(c.parsed)
 		}
 		in = agent.ParseCgroup(path)
+		if in.ID != "" {
+			in.Pod, in.Namespace, in.Name = c.names(in.ID)
+		}
 		c.parsed[strings.Clone(path)] = in
 	}
 	return in
+}
+
+// names returns the names of a container as the kubelet gave them to its log, "" where it has none.
+func (c *cgroups) names(id string) (pod, namespace, container string) {
+	dir, err := os.Open(c.logs)
+	if err != nil {
+		return "", "", ""
+	}
+	defer dir.Close()
+	logs, err := dir.Readdirnames(-1)
+	for _, log := range logs {
+		name, ours := strings.CutSuffix(log, "-"+id+".log")
+		if parts := strings.Split(name, "_"); err == nil && ours && len(parts) == 3 {
+			return parts[0], parts[1], parts[2]
+		}
+	}
+	return "", "", ""
 }

@@ -39,6 +39,22 @@ func TestCgroups(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AGT-3 the names of a container that no record names are those of the kubelet's log", func(t *testing.T) {
+		logs := t.TempDir()
+		for _, name := range []string{"web-0_shop_app-" + inA + ".log", "web-0_shop_other-" + strings.Repeat("b", 64) + ".log", "x"} {
+			if err := os.WriteFile(filepath.Join(logs, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := &kept{}
+		o := observation(agent.KindExec, 7, 12)
+		o.Cgroup = "/kubepods/burstable/pod11111111-2222-3333-4444-555555555555/" + inA
+		replay(t, source.Options{Logs: logs, Outputs: []source.Output{out}}, []agent.Observation{o}, nil)
+		const names = `"namespace":"shop","pod":"web-0","podUID":"11111111-2222-3333-4444-555555555555","container":"app"`
+		if text := out.text(); !strings.Contains(text, names) {
+			t.Errorf("lines\n%s", text)
+		}
+	})
 	t.Run("AGT-3 the cgroup of a process that is there", func(t *testing.T) {
 		text, err := os.ReadFile("/proc/self/cgroup")
 		if errors.Is(err, fs.ErrNotExist) {

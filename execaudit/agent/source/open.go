@@ -55,7 +55,7 @@ func Open(mode Mode, b bpf.Options, c connector.Options) (*Opened, error) {
 	}
 	r, err := connector.Open(c)
 	if err != nil {
-		return nil, errors.Join(refused, fmt.Errorf("proc connector: %w", err))
+		return nil, errors.Join(refused, err)
 	}
 	o := &Opened{Origin: agent.OriginConnector, Closer: r, Reader: connected{r}, Blind: r.Blind()}
 	if refused != nil {

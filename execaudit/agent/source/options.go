@@ -49,6 +49,7 @@ type Output interface {
 const (
 	DefaultProc        = "/proc"
 	DefaultCgroupRoot  = "/sys/fs/cgroup"
+	DefaultLogs        = "/var/log/containers"
 	DefaultQueueBytes  = 8 << 20  // 8 MiB
 	DefaultAnswerBytes = 16 << 20 // 16 MiB
 )
@@ -82,6 +83,9 @@ type Options struct {
 	QueueBytes int
 	// Proc and CgroupRoot are where these file systems are; empty means the defaults.
 	Proc, CgroupRoot string
+	// Logs is the kubelet's directory of containers' logs, POD_NAMESPACE_CONTAINER-ID.log, by whose names containers are
+	// named of which no record tells; empty means the default. It need not exist.
+	Logs string
 	// BootID is the boot's, for a recording; empty means this one's.
 	BootID string
 	// NoWalk looks neither for the processes that ran before nor whether those that are known are still there: for a
@@ -93,6 +97,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Proc, o.CgroupRoot = cmp.Or(o.Proc, DefaultProc), cmp.Or(o.CgroupRoot, DefaultCgroupRoot)
+	o.Logs = cmp.Or(o.Logs, DefaultLogs)
 	o.QueueBytes = cmp.Or(o.QueueBytes, DefaultQueueBytes)
 	o.Attribution.MaxBytes = cmp.Or(o.Attribution.MaxBytes, DefaultAnswerBytes)
 	if o.Now == nil {
