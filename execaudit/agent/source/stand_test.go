@@ -84,7 +84,11 @@ func (s *stand) marked(p theatre.Plan) bool {
 
 // session is what the journal has of a session of the stage.
 func (s *stand) session(play *theatre.Session) journal.Session {
-	return journal.Session{Node: "n1", ContainerID: play.Container.ID, ExecID: "exec-" + strconv.Itoa(int(play.SessionID))}
+	number := strconv.Itoa(int(play.SessionID))
+	return journal.Session{
+		Node: "n1", ContainerID: play.Container.ID, ExecID: "exec-" + number, AuditID: "audit-" + number, Namespace: "shop",
+		Pod: "web-0", PodUID: play.Container.PodUID, Container: "app",
+	}
 }
 
 // intent returns the record that is written before the session goes on.
@@ -146,8 +150,8 @@ type sink struct {
 	roles   map[theatre.Fact]agent.Role
 	notices []agent.Notice
 	wrong   []string
-	// late says that start records may be known before the events, by which a process is known to 10 ms only: the runtime's
-	// may then be told as the session's.
+	// late says that start records may be known before the events, by which a process is known to 10 ms only: the
+	// runtime's may then be told as the session's.
 	late bool
 	wake chan struct{}
 }
