@@ -140,6 +140,13 @@ func TestRotation(t *testing.T) {
 			t.Errorf("%q: %q", files, got)
 		}
 	})
+	t.Run("AGT-6 a directory that is not there is made, for its owner alone", func(t *testing.T) {
+		name := filepath.Join(t.TempDir(), "log", "lanyard", "events.jsonl")
+		fill(t, open(t, name, lines.Rotation{}), 0, 1)
+		if info, err := os.Stat(filepath.Dir(name)); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v, %v", info, err)
+		}
+	})
 	t.Run("AGT-6 a file that is closed takes nothing", func(t *testing.T) {
 		f := open(t, filepath.Join(t.TempDir(), "events.jsonl"), lines.Rotation{})
 		if err := f.Close(); err != nil {
