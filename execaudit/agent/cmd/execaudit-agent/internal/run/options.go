@@ -3,7 +3,6 @@
 package run
 
 import (
-	"crypto/rand"
 	"fmt"
 	"math/bits"
 	"os"
@@ -40,10 +39,12 @@ var modes = map[string]source.Mode{
 type Options struct {
 	// Node is the node's name.
 	Node string
-	// HostRoot is where the host's root is mounted; Journals, Spool and the cgroups are looked for under it.
+	// HostRoot is where the host's root is mounted; Journals, Spool, Logs and the cgroups are looked for under it.
 	HostRoot string
 	Journals []string
 	Spool    string
+	// Logs is the kubelet's directory of containers' logs, whose names tell pods.
+	Logs string
 	// Proc is the proc file system of the host's PID namespace. It and what follows are the agent's own paths.
 	Proc string
 	// Mode is a key of modes.
@@ -106,13 +107,11 @@ const keyBytes = 16
 // args is the policy of arguments, with the key of hashes.
 func (o *Options) args() (agent.ArgsPolicy, error) {
 	policy, err := agent.ParseArgsPolicy(o.Args)
-	if err != nil || policy.Mode != agent.ArgsHash {
-		return policy, err
+	if err != nil || o.ArgsKey == "" {
+		return policy, err // without a key the source makes one
 	}
-	key := make([]byte, 2*keyBytes)
-	if o.ArgsKey == "" {
-		_, _ = rand.Read(key) // it does not fail
-	} else if key, err = os.ReadFile(o.ArgsKey); err != nil {
+	key, err := os.ReadFile(o.ArgsKey)
+	if err != nil {
 		return policy, err
 	}
 	if len(key) < keyBytes {

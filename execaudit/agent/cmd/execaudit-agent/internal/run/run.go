@@ -189,7 +189,7 @@ func isBPFFS(dir string) bool {
 func (o *Options) source(opened *source.Opened, out source.Output, args agent.ArgsPolicy) source.Options {
 	so := source.Options{
 		Node: o.Node, Reader: opened.Reader, Origin: opened.Origin, Blind: opened.Blind, Outputs: []source.Output{out}, Tracker: o.tracker(args),
-		Proc: o.Proc, CgroupRoot: o.host(source.DefaultCgroupRoot),
+		Proc: o.Proc, CgroupRoot: o.host(source.DefaultCgroupRoot), Logs: o.host(o.Logs),
 	}
 	for _, path := range o.Journals {
 		so.Journals = append(so.Journals, o.host(path))
