@@ -11,6 +11,7 @@ import (
 
 // A record of the ring, as programs.c has it: the numbers, then the file with its NUL, arguments and environment.
 const (
+	// recordLayout changes with the shape of a record or of a pinned map.
 	recordLayout = 1
 	recordBytes  = 120
 )

@@ -174,7 +174,7 @@ struct record {
 	__u32 file_len, arg_len, env_len;
 };
 
-enum { LAYOUT = 1, RECORD_BYTES = 120 };
+enum { LAYOUT = 1, RECORD_BYTES = 120 }; // decode.go has both
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "the decoder knows another size");
 
 // Of each kind. A program never runs twice at once on a CPU, but it may interrupt another kind's where tracepoints can
