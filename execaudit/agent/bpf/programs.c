@@ -24,9 +24,11 @@ static long (*const read_kernel)(void *to, __u32 size, const void *from) = (void
 static long (*const read_user_string)(void *to, __u32 size, const void *from) = (void *)114;
 static __u64 (*const boot_time)(void) = (void *)125;
 static long (*const ring_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
+static void *(*const ring_reserve)(void *ring, __u64 size, __u64 flags) = (void *)131;
+static void (*const ring_discard)(void *data, __u64 flags) = (void *)133;
 
 enum { MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, MAP_RINGBUF = 27 };
-enum { FLAG_MMAPABLE = 1 << 10, FLAG_FORCE_WAKEUP = 1 << 1 };
+enum { FLAG_MMAPABLE = 1 << 10, FLAG_NO_WAKEUP = 1 << 0, FLAG_FORCE_WAKEUP = 1 << 1 };
 
 // Of the kernel's types only the fields that are read here. Loading replaces the offsets by those of the kernel there.
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -198,7 +200,7 @@ struct {
 // What the reader leaves for the next one. Of the programs only those of the generation tell anything: to change it
 // turns those that were replaced off and the new ones on, all at once. The kernel detaches them some time later.
 struct reader {
-	__u64 read, lost_told, missed_before, generation, configuration, allotted;
+	__u64 read, lost_told, missed_before, generation, configuration, allotted, waiting;
 };
 
 struct {
@@ -374,18 +376,28 @@ static ALWAYS_INLINE void fill(struct record *r, struct task_struct *p, __u8 kin
 	r->env_len = 0;
 }
 
-// Numbers the record and puts it into the ring. The number of one that does not fit is left out. The reader frees space
-// only when it has told what it read, so that the ring is hardly ever empty: it is woken for each record.
+// Numbers the record and puts it into the ring. The number of one that does not fit is left out. The kernel would wake
+// the reader only when it had freed the whole ring, and to wake it is most of what a record costs: it says when it waits.
 static ALWAYS_INLINE void put(struct record *r, __u64 size, __u8 kind)
 {
 	__u32 key = 0;
 	struct counters *c = map_lookup(&counters, &key);
-	if (!c)
+	struct reader *now = map_lookup(&reader, &key);
+	if (!c || !now)
 		return;
 	r->cpu = processor_id();
 	r->sequence = ++c->sequence[kind];
-	if (ring_output(&ring, r, size, FLAG_FORCE_WAKEUP))
+	__u64 waits = *(volatile __u64 *)&now->waiting;
+	if (ring_output(&ring, r, size, waits ? FLAG_FORCE_WAKEUP : FLAG_NO_WAKEUP)) {
 		__sync_fetch_and_add(&c->dropped[kind], 1);
+		return;
+	}
+	if (waits || !*(volatile __u64 *)&now->waiting)
+		return;
+	// It came to wait in between, and may not have seen the record: nothing wakes it.
+	void *nothing = ring_reserve(&ring, sizeof(__u64), 0);
+	if (nothing)
+		ring_discard(nothing, FLAG_FORCE_WAKEUP);
 }
 
 PROGRAM("sched_process_fork")

@@ -33,6 +33,7 @@ type place struct {
 	generation    uint64 // of the programs that tell what happens; 0 when none do
 	configuration uint64 // a digest of these programs and of all they were told
 	allotted      uint64 // the last generation that any programs were loaded with
+	waiting       uint64 // 1 while the reader waits to be woken
 }
 
 // Programs are the kernel's programs and the one reader of what they tell. Interrupt may be called by any goroutine;
@@ -261,13 +262,13 @@ func (p *Programs) openPlace() (err error) {
 func (p *Programs) Read(o *agent.Observation) error {
 	for {
 		record, err := p.ring.read()
+		if record == nil && err == nil {
+			record, err = p.wait()
+		}
 		if err != nil {
 			return err
 		}
 		if record == nil {
-			if err := p.ring.wait(p.deadline); err != nil {
-				return err
-			}
 			continue
 		}
 		p.buffer = append(p.buffer[:0], record...)
@@ -282,6 +283,16 @@ func (p *Programs) Read(o *agent.Observation) error {
 			return nil
 		}
 	}
+}
+
+// wait says that the reader waits, returns a record that came before the programs could know, and else waits.
+func (p *Programs) wait() (record []byte, err error) {
+	atomic.StoreUint64(&p.place.waiting, 1)
+	defer atomic.StoreUint64(&p.place.waiting, 0)
+	if record, err = p.ring.read(); record == nil && err == nil {
+		err = p.ring.wait(p.deadline)
+	}
+	return record, err
 }
 
 // SetDeadline bounds the Reads that follow; the zero time is none.

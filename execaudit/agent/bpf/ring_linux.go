@@ -136,26 +136,25 @@ func (r *ring) free(position uint64) {
 	}
 }
 
+// lookAgain bounds a wait. A full ring has no room for what would wake the reader.
+const lookAgain = time.Second
+
 // wait returns when there may be a record or reading is interrupted, or os.ErrDeadlineExceeded.
 func (r *ring) wait(deadline time.Time) error {
-	var events [2]unix.EpollEvent
-	for {
-		timeout := -1
-		if !deadline.IsZero() {
-			left := time.Until(deadline)
-			if left <= 0 {
-				return os.ErrDeadlineExceeded
-			}
-			timeout = int(min(left.Milliseconds()+1, 1<<30))
+	timeout := lookAgain
+	if !deadline.IsZero() {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return os.ErrDeadlineExceeded
 		}
-		n, err := unix.EpollWait(r.epoll, events[:], timeout)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			return fmt.Errorf("wait for the ring buffer: %w", err)
-		}
-		if n > 0 {
-			return nil
-		}
+		timeout = min(left, timeout)
 	}
+	var events [2]unix.EpollEvent
+	_, err := unix.EpollWait(r.epoll, events[:], int(timeout.Milliseconds())+1)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("wait for the ring buffer: %w", err)
+	}
+	return nil
 }
 
 // interrupt has read end with what is there. It may be called at any time until close.
