@@ -126,6 +126,7 @@ type line struct {
 		BootID     string
 	}
 	SessionID  uint32
+	InnerPID   int
 	Argv       []string
 	ExitCode   int
 	Signal     int
@@ -141,7 +142,8 @@ func (l *line) fact() theatre.Fact {
 	f := theatre.Fact{Task: theatre.Task{PID: l.Process.PID, Start: l.Process.StartTicks}, SessionID: l.SessionID}
 	switch l.Event {
 	case "fork":
-		f.Kind, f.Parent = agent.KindFork, theatre.Task{PID: l.Parent.PID, Start: l.Parent.StartTicks}
+		f.Kind, f.InnerPID = agent.KindFork, l.InnerPID
+		f.Parent = theatre.Task{PID: l.Parent.PID, Start: l.Parent.StartTicks}
 	case "exec":
 		f.Kind = agent.KindExec
 		if n := len(l.Argv); n > 0 {

@@ -92,6 +92,6 @@ func BenchmarkBeside(b *testing.B) {
 // coarse leaves what the connector cannot know for sure: the parent of one that was cloned with CLONE_PARENT, and the
 // arguments of a program that ran another at once.
 func coarse(f theatre.Fact) theatre.Fact {
-	f.Parent, f.Nonce, f.Status = theatre.Task{}, 0, 0
+	f.Parent, f.InnerPID, f.Nonce, f.Status = theatre.Task{}, 0, 0, 0
 	return f
 }

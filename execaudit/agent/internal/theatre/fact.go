@@ -20,8 +20,9 @@ type Fact struct {
 	Kind agent.Kind
 	Task
 	SessionID uint32
-	// Parent is who called clone, of a fork.
-	Parent Task
+	// Parent is who called clone, of a fork; InnerPID the new process's PID in its own namespace.
+	Parent   Task
+	InnerPID int
 	// Nonce is an exec's own number, the last argument.
 	Nonce uint64
 	// Status is an exit's, as wait(2) gives it.
@@ -33,7 +34,7 @@ func Told(o *agent.Observation) Fact {
 	f := Fact{Kind: o.Kind, Task: task(o.Task), SessionID: o.SessionID}
 	switch o.Kind {
 	case agent.KindFork:
-		f.Parent = task(o.Parent)
+		f.Parent, f.InnerPID = task(o.Parent), o.InnerPID
 	case agent.KindExec:
 		f.Nonce = nonce(o.Args.Reveal())
 	case agent.KindExit:
@@ -58,8 +59,6 @@ type Record struct {
 	Fact
 	// Runtime says that it is not yet the session's: it comes before the session's first program. An exit has none.
 	Runtime bool
-	// InnerPID is a fork's PID in its own namespace.
-	InnerPID int
 	// Act is the part of the plan, for people.
 	Act byte
 }

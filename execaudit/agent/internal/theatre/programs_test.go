@@ -30,8 +30,6 @@ func load(t *testing.T, o bpf.Options, logins uint32) *bpf.Programs {
 type reading struct {
 	programs *bpf.Programs
 	told     []theatre.Fact
-	cgroups  map[theatre.Task]uint64
-	inner    map[theatre.Task]int
 	err      error
 	wait     sync.WaitGroup
 }
