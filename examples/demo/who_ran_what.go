@@ -70,8 +70,8 @@ func (s *Stage) watched(ctx context.Context, pod string) (told witness.Told, err
 
 var seenBy = map[agent.Origin]string{agent.OriginKernel: "kernel's programs", agent.OriginConnector: "kernel's proc connector"}
 
-// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or leaves it and claims
-// another's ID.
+// overlapWithSpoof has three sessions open at once; each has two processes more below its first, or leaves it and
+// claims another's ID.
 func (s *Stage) overlapWithSpoof(ctx context.Context, pod string) error {
 	alice, err := s.open(ctx, "alice", pod, "tree", "2")
 	if err != nil {

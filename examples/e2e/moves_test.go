@@ -21,7 +21,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/attribution/lines"
 )
 
-// How the attacker's processes come. The last word of their command is the truth, at which nothing that is joined looks.
+// How the attacker's processes come. The last word of their command is the truth, at which nothing that is joined
+// looks.
 var (
 	// honestMoves stay in the tree, whatever they do besides.
 	honestMoves = []string{"child", "session", "daemon", "triple", "bare", "daemon,bare"}

@@ -166,8 +166,8 @@ type tally struct {
 	spoofs                      map[*played]bool
 }
 
-// compare holds the answers against the truth; strict wants the exact verdict wherever there is the mark, or the chain is
-// whole.
+// compare holds the answers against the truth; strict wants the exact verdict wherever there is the mark, or the chain
+// is whole.
 func (l *ledger) compare(t *testing.T, answers []attribution.Answer, strict bool, by how) tally {
 	t.Helper()
 	sum := tally{verdicts: map[string]int{}, spoofs: map[*played]bool{}}

@@ -28,8 +28,8 @@ var mark = regexp.MustCompile(`,"(sessionID|loginUID)":[0-9]+`)
 // Unmarked returns the lines of a journal or of an agent as they would be where nothing gives a session a mark.
 func Unmarked(lines []byte) []byte { return mark.ReplaceAll(lines, nil) }
 
-// Unseen returns the lines of a journal and of an agent as they would be if nobody had seen the sessions' first processes:
-// the runtime wrote no start, and the agent began later.
+// Unseen returns the lines of a journal and of an agent as they would be if nobody had seen the sessions' first
+// processes: the runtime wrote no start, and the agent began later.
 func Unseen(journalLines, events []byte) (_, _ []byte, err error) {
 	type process struct {
 		PID        int    `json:"pid"`

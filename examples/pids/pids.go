@@ -96,8 +96,8 @@ const (
 
 // Take has a process of the container fork until one of its children has a number of those that are gone, and returns
 // that. The process starts a child for each line that is said to it, as lanyard-reporter's each does. The children's
-// commands end with the name. Others on the machine may be faster, or keep a number for long: so there are many children,
-// and many numbers.
+// commands end with the name. Others on the machine may be faster, or keep a number for long: so there are many
+// children, and many numbers.
 func Take(ctx context.Context, containerID string, gone []int, name string, say func(lines string) error) (int, error) {
 	for batch := range batches {
 		suffix, lines := fmt.Sprintf("try-%d,%s", batch, name), ""

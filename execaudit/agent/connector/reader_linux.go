@@ -58,8 +58,8 @@ func (r *Reader) found(p proc.Process) {
 }
 
 // Read waits for what a process of a session does next, in the kernel's order. After Interrupt the error is
-// os.ErrDeadlineExceeded, once; after Close it is os.ErrClosed; else it is the socket's. The observation's bytes are the
-// Reader's until the next call.
+// os.ErrDeadlineExceeded, once; after Close it is os.ErrClosed; else it is the socket's. The observation's bytes are
+// the Reader's until the next call.
 func (r *Reader) Read(o *agent.Observation) error {
 	for {
 		n, err := r.next()

@@ -1,4 +1,3 @@
-// Package proc reads what /proc says of the processes of marked sessions.
 package proc
 
 import (
