@@ -2,79 +2,224 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/lanyard-dev/lanyard/redact"
 )
 
-// secretName matches a name that speaks of a secret.
-const secretName = `[\w.-]*(?:passwo?r?d|passphrase|passcode|pass(?:in|out)?\b|pwd|secret|token|credential|` +
-	`(?:api|access|private|auth|account|encryption|master)[_-]?key|authorization|cookie)[\w.-]*`
+// names are in names that speak of a secret, in lower case; so is one of keyNames before "key", and nameEnds at the end
+// of a name or of a part of one.
+var (
+	names = []string{
+		"passwd", "password", "passwrd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization",
+			"cookie",
+	}
+	keyNames = []string{"api", "access", "private", "auth", "account", "encryption", "master"}
+	nameEnds = []string{"pass", "passin", "passout"}
+)
 
-// secretValue matches what stands behind such a name: a quoted text, also one without its end, and what follows it
-// without a space; or a word with quoted parts that have no space.
-const secretValue = `(?:(?:"[^"]*"?|'[^']*'?)\S*|[^\s"']+(?:(?:"[^"\s]*"|'[^'\s]*')[^\s"']*)*)`
-
-// pattern is one of a secret. What its first group matches stays, and so does after. It can match only in a text that
-// has one of the hints, in lower case, and each of needs.
-type pattern struct {
-	match *regexp.Regexp
-	after string
-	hints []string
-	needs string // bytes
-}
-
-// nameHints are in every secretName.
-var nameHints = []string{"pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie"}
-
-// The patterns of secrets, in the order in which they are replaced.
-var secrets = []pattern{
-	{match: regexp.MustCompile(`(?s)()-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*`), hints: []string{"private key-----"}},
-	{match: regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/@"']+@`), after: "@", hints: []string{"://"}, needs: "@"},
-	{
-		match: regexp.MustCompile(`(?i)(\b(?:proxy-)?(?:authorization|cookie|set-cookie|` +
-			`(?:private|x)-[\w-]*(?:token|key|secret|auth)[\w-]*)["']?\s*:\s*["']?)[^"'\r\n]+`),
-		hints: []string{"authorization", "cookie", "private-", "x-"}, needs: ":",
-	},
-	{match: regexp.MustCompile(`(?is)(^--?` + secretName + `=).+`), hints: nameHints, needs: "-="},
-	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*=\s*)` + secretValue), hints: nameHints, needs: "="},
-	{match: regexp.MustCompile(`(?i)(` + secretName + `["']?\s*:\s*)` + secretValue), hints: nameHints, needs: ":"},
-	{match: regexp.MustCompile(`(?i)((?:^|\s)--?` + secretName + `\s+)` + secretValue), hints: nameHints, needs: "-"},
-	{match: regexp.MustCompile(`(?i)(\b(?:bearer|basic|negotiate)\s+)[A-Za-z0-9+/_.=~-]{6,}`), hints: []string{
-		"bearer",
-		"basic", "negotiate",
-	}},
-	{
-		match: regexp.MustCompile(`()\b(?:(?:AKIA|ASIA)[A-Z0-9]{12,}|gh[pousr]_\w{16,}|github_pat_\w+|` +
-			`glpat-[\w-]{10,}|xox[abeprs]-[\w-]+|sk_live_\w+|hvs\.[\w-]+|eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?)`),
-		hints: []string{
-			"akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk_live_",
-			"hvs.", "eyj",
-		},
-	},
-}
-
-// may reports whether the pattern can match in a text, of which lower is it in lower case.
-func (p *pattern) may(lower string) bool {
-	for i := range len(p.needs) {
-		if strings.IndexByte(lower, p.needs[i]) < 0 {
-			return false
+// secretName reports whether a name, in lower case, speaks of a secret.
+func secretName(name string) bool {
+	for _, part := range names {
+		if strings.Contains(name, part) {
+			return true
 		}
 	}
-	return hinted(lower, p.hints)
-}
-
-func hinted(lower string, hints []string) bool {
-	for _, hint := range hints {
-		if strings.Contains(lower, hint) {
-			return true
+	if before, _, ok := strings.Cut(name, "key"); ok {
+		before = strings.TrimRight(before, "_-")
+		for _, part := range keyNames {
+			if strings.HasSuffix(before, part) {
+				return true
+			}
+		}
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '-' || r == '.' }) {
+		for _, end := range nameEnds {
+			if strings.HasSuffix(part, end) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-var secretFlag = regexp.MustCompile(`(?i)^--?` + secretName + `$`)
+// headerName reports whether a name is of a header whose value is a secret up to its line's end.
+func headerName(name string) bool {
+	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") ||
+		strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "private-")
+}
+
+// issued are the beginnings of tokens, and how long these are at least.
+var issued = []struct {
+	prefix string
+	length int
+}{
+	{"AKIA", 16},
+	{"ASIA", 16},
+	{"ghp_", 20},
+	{"gho_", 20},
+	{"ghu_", 20},
+	{"ghs_", 20},
+	{"ghr_", 20},
+	{"github_pat_", 12},
+	{"glpat-", 16},
+	{"xoxa-", 8},
+	{"xoxb-", 8},
+	{"xoxe-", 8},
+	{"xoxp-", 8},
+	{"xoxr-", 8},
+	{"xoxs-", 8},
+	{"sk_live_", 10},
+	{"hvs.", 8},
+	{"eyJ", 12},
+}
+
+// issuedAt returns where a token begins in a word, -1 for nowhere.
+func issuedAt(word string) int {
+	for _, t := range issued {
+		at := strings.Index(word, t.prefix)
+		if at < 0 || len(word)-at < t.length || at > 0 && word[at-1] != '-' && word[at-1] != '.' {
+			continue
+		}
+		if t.prefix != "eyJ" || strings.Contains(word[at:], ".") {
+			return at
+		}
+	}
+	return -1
+}
+
+func inWord(c byte) bool { return inRun(c) && c != '+' || c == '.' }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// skip returns the first index from i on at which f does not hold.
+func skip(text string, i int, f func(byte) bool) int {
+	for i < len(text) && f(text[i]) {
+		i++
+	}
+	return i
+}
+
+// replaceSecrets goes once through a text, word by word.
+func replaceSecrets(text, lower string) string {
+	var b strings.Builder
+	copied := 0
+	replace := func(from, to int) int {
+		if from < to {
+			b.WriteString(text[copied:from])
+			b.WriteString(redact.Mark)
+			copied = to
+		}
+		return to
+	}
+	for i := 0; i < len(text); {
+		if !inWord(text[i]) {
+			if end := userEnd(text, i); end > 0 {
+				i = replace(i+len("://"), end)
+			} else {
+				i++
+			}
+			continue
+		}
+		end := skip(text, i, inWord)
+		word := lower[i:end]
+		if strings.HasPrefix(word, "-----begin") && strings.Contains(lower[end:], "private key-----") {
+			replace(i, len(text))
+			break
+		}
+		if from, to := secretAfter(text, i, end, word); from < to {
+			i = replace(from, to)
+			continue
+		}
+		if at := issuedAt(text[i:end]); at >= 0 {
+			replace(i+at, end)
+		}
+		i = end
+	}
+	if copied == 0 {
+		return text
+	}
+	return b.String() + text[copied:]
+}
+
+// userEnd returns the end of what stands before the @ of a URL whose :// is at i, 0 for none.
+func userEnd(text string, i int) int {
+	if !strings.HasPrefix(text[i:], "://") {
+		return 0
+	}
+	end := skip(text, i+3, func(c byte) bool { return !isSpace(c) && c != '/' && c != '@' && c != '"' && c != '\'' })
+	if end == i+3 || end == len(text) || text[end] != '@' {
+		return 0
+	}
+	return end
+}
+
+// secretAfter returns where the secret behind a word is; from is to for none.
+func secretAfter(text string, start, end int, word string) (from, to int) {
+	next := skip(text, end, isSpace)
+	if word == "bearer" || word == "basic" || word == "negotiate" {
+		to = skip(text, next, func(c byte) bool { return inWord(c) || strings.IndexByte("+/=~", c) >= 0 })
+		if next > end && to-next >= 6 {
+			return next, to
+		}
+	}
+	flag := word[0] == '-'
+	if !secretName(word) && !headerSecret(word) {
+		return 0, 0
+	}
+	if flag && next > end && (start == 0 || isSpace(text[start-1])) {
+		return next, valueEnd(text, next)
+	}
+	if at := skip(text, end, func(c byte) bool { return c == '"' || c == '\'' }); at-end <= 1 {
+		next = skip(text, at, isSpace)
+	}
+	if next == len(text) || text[next] != '=' && text[next] != ':' {
+		return 0, 0
+	}
+	from = skip(text, next+1, isSpace)
+	switch {
+	case flag && start == 0 && text[next] == '=':
+		return next + 1, len(text)
+	case text[next] == ':' && headerName(word):
+		from = skip(text, from, func(c byte) bool { return c == '"' || c == '\'' })
+		return from, skip(text, from, func(c byte) bool { return c != '"' && c != '\'' && c != '\r' && c != '\n' })
+	}
+	return from, valueEnd(text, from)
+}
+
+// headerSecret reports whether a name is of a header of one's own that speaks of a secret.
+func headerSecret(word string) bool {
+	return strings.HasPrefix(word, "x-") && (strings.Contains(word, "key") || strings.Contains(word, "auth"))
+}
+
+// valueEnd returns the end of the value at i: a quoted text, also one without its end, and what follows it without a
+// space; or a word with quoted parts that have no space.
+func valueEnd(text string, i int) int {
+	notSpace := func(c byte) bool { return !isSpace(c) }
+	if i < len(text) && (text[i] == '"' || text[i] == '\'') {
+		end := strings.IndexByte(text[i+1:], text[i])
+		if end < 0 {
+			return len(text)
+		}
+		return skip(text, i+1+end+1, notSpace)
+	}
+	for i < len(text) && !isSpace(text[i]) {
+		if text[i] == '"' || text[i] == '\'' {
+			end := skip(text, i+1, func(c byte) bool { return !isSpace(c) && c != text[i] })
+			if end == len(text) || text[end] != text[i] {
+				break
+			}
+			i = end
+		}
+		i++
+	}
+	return i
+}
+
+// secretFlag reports whether an argument is a flag whose value is the next one.
+func secretFlag(lower string) bool {
+	return strings.HasPrefix(lower, "-") && skip(lower, 0, inWord) == len(lower) && secretName(lower)
+}
 
 // redactor goes through the arguments of one program.
 type redactor struct {
@@ -101,8 +246,8 @@ func (r *redactor) next(arg string) string {
 	if short, ok := r.short(arg); ok {
 		return short
 	}
-	lower := strings.ToLower(arg)
-	r.secret = strings.HasPrefix(arg, "-") && hinted(lower, nameHints) && secretFlag.MatchString(arg)
+	lower := asciiLower(arg)
+	r.secret = secretFlag(lower)
 	return replaceRuns(replaceSecrets(arg, lower))
 }
 
@@ -128,17 +273,6 @@ func (r *redactor) short(arg string) (string, bool) {
 		return arg, true
 	}
 	return "", false
-}
-
-// replaceSecrets replaces what the patterns match. Replacing adds nothing in which one could match that could not
-// before.
-func replaceSecrets(text, lower string) string {
-	for i := range secrets {
-		if p := &secrets[i]; p.may(lower) {
-			text = p.match.ReplaceAllString(text, "${1}"+redact.Mark+p.after)
-		}
-	}
-	return text
 }
 
 const (
@@ -199,4 +333,20 @@ func random(run string) bool {
 		}
 	}
 	return digits > 0 && small > 0 && capitals > 0 || hex == len(run) && hex >= minHexRun
+}
+
+// asciiLower returns the text with the small letters of ASCII for its capitals, and so as long as it was.
+func asciiLower(text string) string {
+	for i := range len(text) {
+		if text[i]-'A' <= 25 {
+			lower := []byte(text)
+			for ; i < len(lower); i++ {
+				if lower[i]-'A' <= 25 {
+					lower[i] += 'a' - 'A'
+				}
+			}
+			return string(lower)
+		}
+	}
+	return text
 }
