@@ -12,7 +12,7 @@ import (
 var (
 	names = []string{
 		"passwd", "password", "passwrd", "passphrase", "passcode", "pwd", "secret", "token", "credential", "authorization",
-			"cookie",
+		"cookie",
 	}
 	keyNames = []string{"api", "access", "private", "auth", "account", "encryption", "master"}
 	nameEnds = []string{"pass", "passin", "passout"}

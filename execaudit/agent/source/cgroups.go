@@ -41,7 +41,7 @@ const (
 func newCgroups(o Options) *cgroups {
 	c := &cgroups{
 		root: o.CgroupRoot, proc: o.Proc, logs: o.Logs, now: o.Now, known: map[uint64]string{},
-			sought: map[uint64]time.Time{},
+		sought: map[uint64]time.Time{},
 		parsed: map[string]agent.Container{},
 	}
 	for _, controller := range []string{"pids", "memory"} {
