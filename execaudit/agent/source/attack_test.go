@@ -35,7 +35,6 @@ func TestAttacks(t *testing.T) {
 			var mu sync.Mutex
 			answers := map[uint64]attribution.Answer{} // by the program's number
 			out := newSink(s)
-			out.late = c.late
 			watch := func() (*source.Source, func()) {
 				reader := s.open(t, bpf.Options{})
 				o := s.options(reader, out)

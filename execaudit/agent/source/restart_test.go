@@ -28,7 +28,6 @@ func TestRestart(t *testing.T) {
 				options.PinDir = pinDir(t)
 			}
 			out := newSink(s)
-			out.late = c.pinned
 			play := func() []*theatre.Session {
 				t.Helper()
 				plans := s.plans(2, 1)

@@ -150,10 +150,7 @@ type sink struct {
 	roles   map[theatre.Fact]agent.Role
 	notices []agent.Notice
 	wrong   []string
-	// late says that start records may be known before the events, by which a process is known to 10 ms only: the
-	// runtime's may then be told as the session's.
-	late bool
-	wake chan struct{}
+	wake    chan struct{}
 }
 
 func newSink(s *stand) *sink {
