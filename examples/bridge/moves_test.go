@@ -100,10 +100,12 @@ func TestMoves(t *testing.T) {
 		"cloned with CLONE_PARENT": {moves.Unmarked(journal), moves.Unmarked(beside)},
 	} {
 		t.Run("ATT-14 without the mark a process "+name+" is a hint at most", func(t *testing.T) {
-			seen := 0
-			for _, a := range attribute(t, r, logs[0], logs[1]) {
+			seen, answers := 0, attribute(t, r, logs[0], logs[1])
+			twins := moves.Twins(answers)
+			for _, a := range answers {
 				user, way := moves.Truth(a.Event.Command)
-				if user != "mallory" || !strings.Contains(a.Event.Command, " hold ") || strings.HasPrefix(name, "cloned") && !strings.HasPrefix(way, "sibling") {
+				if user != "mallory" || !strings.Contains(a.Event.Command, " hold ") || twins[a.Event.Process] ||
+					strings.HasPrefix(name, "cloned") && !strings.HasPrefix(way, "sibling") {
 					continue
 				}
 				if seen++; a.Verdict == attribution.VerdictCorroborated || a.Session != nil {

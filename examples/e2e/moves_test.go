@@ -183,8 +183,8 @@ func owners(answers []attribution.Answer) map[attribution.Process]string {
 	return out
 }
 
-// whole reports whether the proc connector's reader saw every process that holds, and its line of parents up to a
-// session's first.
+// whole reports whether the proc connector's reader saw every process that holds, its line of parents up to a session's
+// first, and no two processes that cannot be told apart.
 func (m *moved) whole() bool {
 	parents, first, held := map[attribution.Process]attribution.Process{}, map[attribution.Process]bool{}, []attribution.Process{}
 	for i := range m.with {
@@ -211,7 +211,7 @@ func (m *moved) whole() bool {
 			return false
 		}
 	}
-	return len(held) >= 2+len(honestMoves)+len(forgedMoves)
+	return len(held) >= 2+len(honestMoves)+len(forgedMoves) && len(moves.Twins(m.with)) == 0
 }
 
 func (m *moved) check(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
 
@@ -21,6 +22,20 @@ func Truth(command string) (user, way string) {
 		}
 	}
 	return user, way
+}
+
+// Twins returns the processes that share number and tick with another, as happens where a test has the machine give out
+// a number again at once: without the kernel's mark they are one.
+func Twins(answers []attribution.Answer) map[attribution.Process]bool {
+	forks, twins := map[attribution.Process]int{}, map[attribution.Process]bool{}
+	for i := range answers {
+		if e := &answers[i].Event; e.Kind == attribution.KindFork {
+			if forks[e.Process]++; forks[e.Process] > 1 {
+				twins[e.Process] = true
+			}
+		}
+	}
+	return twins
 }
 
 var mark = regexp.MustCompile(`,"(sessionID|loginUID)":[0-9]+`)
