@@ -53,7 +53,7 @@ func TestDemo(t *testing.T) {
 		for _, want := range []string{
 			"ok  the audit event with the ID in alice's process names alice",
 			"ok  the audit event with the ID in bob's process names bob",
-			"Mallory's process is conflicting",
+			"both that claim Alice's ID are told to be spoofed: the kernel's mark says otherwise",
 			"All of it held, and nothing is left running.",
 		} {
 			if !strings.Contains(string(out), want) {
