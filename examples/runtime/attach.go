@@ -48,9 +48,14 @@ func (s *Server) attachContainer(ctx context.Context, containerID string, client
 	if err != nil {
 		return err
 	}
-	go resizeContainer(ctx, c.dir, client.resize)
 	var end monitor.Reply
-	if _, err := conn.Receive(&end); err != nil && ctx.Err() == nil {
+	_, err = conn.Receive(&end)
+	if err == nil && end.Attached {
+		// Not before: what a new size has the container say is for the client.
+		go resizeContainer(ctx, c.dir, client.resize)
+		_, err = conn.Receive(&end)
+	}
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	if end.Error != "" {

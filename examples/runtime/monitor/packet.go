@@ -18,7 +18,7 @@ const maxPacket = 16 << 10 // 16 KiB
 const (
 	OpMark   = "mark"   // answers Mark; the next request is the OpExec whose process has it
 	OpExec   = "exec"   // three files: the standard streams; answers Started, then Exited
-	OpAttach = "attach" // up to three files: stdin to read, stdout and stderr to write; ends with the connection
+	OpAttach = "attach" // up to three files: stdin to read, stdout and stderr to write; answers Attached; ends with the connection
 	OpResize = "resize" // the container's terminal
 	OpReopen = "reopen" // the log, after rotation
 	OpWait   = "wait"   // answers Exited when the container ended
@@ -44,10 +44,12 @@ type Request struct {
 
 // Reply is an answer packet; exactly one field is set, or none to say that it is done.
 type Reply struct {
-	Error   string   `json:"error,omitempty"`
-	Mark    *Mark    `json:"mark,omitempty"`
-	Started *Started `json:"started,omitempty"`
-	Exited  *Exited  `json:"exited,omitempty"`
+	Error string `json:"error,omitempty"`
+	Mark  *Mark  `json:"mark,omitempty"`
+	// Attached says, before the answer at the end, that all output from now on goes to the client, too.
+	Attached bool     `json:"attached,omitempty"`
+	Started  *Started `json:"started,omitempty"`
+	Exited   *Exited  `json:"exited,omitempty"`
 }
 
 // Mark is the kernel's of an exec session: every process of it has it. It is zero where the kernel gives none.

@@ -30,6 +30,9 @@ func (c *container) attach(s *session, req monitor.Request, files []*os.File) er
 		c.stdio.stderr.add(errs)
 		defer c.stdio.stderr.drop(errs)
 	}
+	if err := s.Send(monitor.Reply{Attached: true}); err != nil {
+		return err
+	}
 	if in != nil {
 		go c.stdio.feed(in)
 	}
