@@ -241,7 +241,7 @@ func TestKilled(t *testing.T) {
 		pinned bool
 		ring   int
 	}{
-		{"with pins: nothing is missing, nothing is invented", true, 0},
+		{"with pins: what is missing is told, nothing is invented", true, 0},
 		{"with pins and a ring of 64 KiB: what is missing is told", true, 64 << 10},
 		{"without pins: each start is told, nothing is invented", false, 0},
 	} {
