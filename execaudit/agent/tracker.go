@@ -2,13 +2,10 @@ package agent
 
 import (
 	"bytes"
-	"cmp"
 	"container/list"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/lanyard-dev/lanyard/execaudit/attribution"
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 	"github.com/lanyard-dev/lanyard/redact"
 )
@@ -314,146 +311,9 @@ func (t *Tracker) sweep(now time.Time) {
 	}
 }
 
-// AddRecord takes in one record of the node's journal, or one that still waits for it; also one twice. Those of another
-// boot, and those without a mark, which is a session ID and a login UID, are counted only. It keeps nothing of r.
-func (t *Tracker) AddRecord(r *journal.Record) {
-	switch {
-	case r.Kind == journal.KindRefusal:
-		return
-	case r.SessionID == 0 || r.LoginUID == 0:
-		t.counts.Unmarked++
-		return
-	case r.BootID != t.options.BootID:
-		t.counts.OtherBoots++
-		return
-	case r.Kind == journal.KindIntent:
-		t.intend(r)
-		return
-	}
-	m := t.marks[markKey{r.SessionID, r.LoginUID}]
-	if m == nil || m.record == nil || m.record.SessionKey() != r.SessionKey() {
-		return // a mark that only the process was found to have is no evidence
-	}
-	if r.PID > 0 {
-		m.start(Task{PID: r.PID, Start: time.Duration(r.StartTicks) * tick})
-	}
-	if r.Kind == journal.KindEnd {
-		m.ended, m.touched = true, t.now
-	}
-}
-
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
-}
-
-// intend notes whose mark it is.
-func (t *Tracker) intend(r *journal.Record) {
-	m := t.mark(markKey{r.SessionID, r.LoginUID})
-	if m.record != nil && m.record.SessionKey() != r.SessionKey() && !m.conflict {
-		m.conflict = true
-		t.counts.Conflicts++
-		t.tell(&Notice{
-			Kind: NoticeConflict, Time: r.Time, SessionID: m.session, LoginUID: m.login,
-			ContainerID: strings.Clone(r.ContainerID),
-			Reason:      "two sessions of the journal have this mark",
-		})
-	}
-	if m.record != nil {
-		return
-	}
-	m.record = clone(&r.Session)
-	t.bare.Remove(m.place)
-	m.place = t.recorded.PushBack(m)
-	t.release(m)
-	m.released = false
-	t.bound(t.recorded)
-}
-
-// clone copies the texts, which a decoder has in one block with those of others.
-func clone(s *journal.Session) *journal.Session {
-	c := *s
-	for _, text := range []*string{
-		&c.Node, &c.ContainerID, &c.ExecID, &c.AuditID, &c.ExecSession, &c.SandboxID, &c.Namespace, &c.Pod, &c.PodUID,
-		&c.Container,
-	} {
-		*text = strings.Clone(*text)
-	}
-	return &c
-}
-
-// give hands out the event of an observation.
-func (t *Tracker) give(m *mark, o *Observation, c Container, epoch int) {
-	t.current = epoch
-	at := t.at(o)
-	e := &t.given
-	args := e.Args[:0]
-	*e = Event{Observation: *o, Args: args, PodUID: c.PodUID}
-	e.Observation.Args, e.Observation.Env = redact.Bytes{}, redact.Bytes{}
-	e.Event = attribution.Event{
-		Time: at, Kind: kinds[o.Kind&3], Agent: "procevents", Node: t.options.Node, ContainerID: c.ID, Namespace: c.Namespace,
-		Pod: c.Pod, Container: c.Name, Process: t.process(o.Task), SessionID: o.SessionID, LoginUID: o.LoginUID,
-	}
-	if m != nil {
-		t.join(m, e, c)
-	}
-	if o.Kind == KindExec {
-		t.program(e, o)
-	}
-	t.follow(m, e, c)
-	t.counts.Events++
-	switch {
-	case e.Role == RoleRuntime:
-		t.counts.Runtime++
-	case e.Session == nil && t.inRange(o.LoginUID):
-		t.counts.Unjoined++
-	}
-	if m != nil && o.Kind == KindExec && e.Role == RoleSession {
-		text := cmp.Or(e.Command, o.File)
-		m.command = strings.ToValidUTF8(strings.Clone(text[:min(len(text), maxNewestBytes)]), "")
-	}
-	t.event(e)
-}
-
-var kinds = [...]attribution.Kind{
-	attribution.KindFork, attribution.KindExec, attribution.KindExit,
-	attribution.KindActivity,
-}
-
-// join puts the session beside the event.
-func (t *Tracker) join(m *mark, e *Event, c Container) {
-	m.last = later(m.last, e.Time)
-	t.begin(m, &e.Observation, c, e.Time)
-	if m.record == nil || m.conflict {
-		return
-	}
-	e.Session, e.Role = m.record, t.role(m, &e.Observation, c)
-	if e.ContainerID == "" && !c.Known && e.Role == RoleSession && len(e.Session.ContainerID) >= containerIDBytes {
-		e.ContainerID = e.Session.ContainerID
-	}
-	if sameContainer(e.ContainerID, e.Session.ContainerID) {
-		e.Namespace, e.Pod = cmp.Or(e.Session.Namespace, e.Namespace), cmp.Or(e.Session.Pod, e.Pod)
-		e.Container = cmp.Or(e.Session.Container, e.Container)
-		e.PodUID = cmp.Or(e.PodUID, e.Session.PodUID)
-	}
-}
-
-// program reads an exec's arguments and what its environment claims.
-func (t *Tracker) program(e *Event, o *Observation) {
-	e.AuditID, e.ExecSession = claims(o.Env.Reveal())
-	e.Args = t.options.Args.append(e.Args, o.Args.Reveal(), o.ArgsCut)
-	e.Command = command(e.Args)
-}
-
-// maxNewestBytes is how much of a session's newest command is kept.
-const maxNewestBytes = 256
-
-// maxCommandBytes is how much of a command line procevents.Decode takes.
-const maxCommandBytes = 4 << 10
-
-func command(args []string) string {
-	line := strings.Join(args, " ")
-	return line[:min(len(line), maxCommandBytes)]
 }
