@@ -266,11 +266,12 @@ func reader(argument string) error {
 func TestKilled(t *testing.T) {
 	t.Run("AGT-2 readers killed 50 times lose nothing", func(t *testing.T) {
 		dir, uid := bpffs(t), privateUID()
-		o := bpf.Options{PinDir: dir, MinLoginUID: uid, MaxLoginUID: uid}
+		// The readers take little of what is made while they are started and killed: the ring has to hold the rest.
+		o := bpf.Options{PinDir: dir, MinLoginUID: uid, MaxLoginUID: uid, RingBytes: 64 << 20}
 		w := load(t, o)
 		_ = w.Close()
 		stop := filepath.Join(t.TempDir(), "stop")
-		busy := w.command("/bin/sh", "-c", `i=0; while [ ! -e "$STOP" ]; do /bin/true $i; i=$((i+1)); done; echo $i`)
+		busy := w.command("/bin/sh", "-c", `i=0; while [ ! -e "$STOP" ] && [ $i -lt 20000 ]; do /bin/true $i; i=$((i+1)); done; echo $i`)
 		busy.Env = append(busy.Env, "STOP="+stop)
 		var made strings.Builder
 		busy.Stdout = &made
