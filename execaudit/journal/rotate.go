@@ -60,6 +60,30 @@ func Files(path string) ([]string, error) {
 	return files, nil
 }
 
+// NextName returns where the file at path is to be moved when somebody other than a Writer rotates it as a journal is:
+// PATH.NUMBER, and the number, which is the least above that of every file that was rotated, and above last. Errors are
+// the system's.
+func NextName(path string, last uint64) (name string, number uint64, err error) {
+	numbers, err := rotated(path)
+	if n := len(numbers); n > 0 {
+		last = max(last, numbers[n-1])
+	}
+	return rotatedName(path, last+1), last + 1, err
+}
+
+// Retire deletes the oldest files that were rotated at path, all but the newest keep; 0 or less is all. The file at path
+// stays. Errors are the system's, joined.
+func Retire(path string, keep int) error {
+	if keep <= 0 {
+		return nil
+	}
+	numbers, err := rotated(path)
+	for _, n := range numbers[:max(0, len(numbers)-keep)] {
+		err = errors.Join(err, os.Remove(rotatedName(path, n)))
+	}
+	return err
+}
+
 // ErrNotOpened: the Writer was made by NewWriter, which does not know where its file is.
 var ErrNotOpened = errors.New("journal was not opened by its path")
 

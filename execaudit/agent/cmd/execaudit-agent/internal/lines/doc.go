@@ -1,3 +1,3 @@
-// Package lines is a file of lines that is rotated by size: what a kill, a full disk or somebody who moves the file leaves
-// behind is whole lines.
+// Package lines is a file of lines that is rotated by size: what a kill, a full disk or somebody who moves the file
+// leaves behind is whole lines.
 package lines

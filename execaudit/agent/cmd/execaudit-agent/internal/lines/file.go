@@ -29,9 +29,9 @@ type File struct {
 // Standard is the name of the standard output, which is not rotated.
 const Standard = "-"
 
-// Open opens the file, which is made for its owner alone if it is not there, with its directory. A last line that a kill
-// left unfinished is ended: a reader tells it as one that cannot be used, and what follows stands on lines of its own. It
-// is not cut off, since who ships the file may have read it.
+// Open opens the file, which is made for its owner alone if it is not there, with its directory. A last line that a
+// kill left unfinished is ended: a reader tells it as one that cannot be used, and what follows stands on lines of its
+// own. It is not cut off, since who ships the file may have read it.
 func Open(name string, rotation Rotation) (*File, error) {
 	f := &File{name: name, rotation: rotation}
 	if name == Standard {

@@ -2,11 +2,8 @@ package webhook
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/lanyard-dev/lanyard/execaudit/journal"
 )
@@ -39,12 +36,12 @@ func (f *lineFile) rotate(n int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.turn(), f.retire())
+	return errors.Join(f.turn(), journal.Retire(f.name, f.rotation.keep))
 }
 
 // turn renames the file and opens the next one. A kill at any place leaves each line in one file of a name that is read.
 func (f *lineFile) turn() error {
-	to, err := f.nextName()
+	to, number, err := journal.NextName(f.name, f.number)
 	if err != nil {
 		return err
 	}
@@ -64,47 +61,8 @@ func (f *lineFile) turn() error {
 		return errors.Join(err, next.Close())
 	}
 	old := f.file
-	f.file, f.torn, f.unnamed = next, false, true
+	f.file, f.torn, f.unnamed, f.number = next, false, true, number
 	return old.Close()
-}
-
-// nextName is above the number of every file that was rotated, before this process or by it.
-func (f *lineFile) nextName() (string, error) {
-	old, err := f.rotated()
-	if err != nil {
-		return "", err
-	}
-	if len(old) > 0 {
-		last, err := strconv.ParseUint(strings.TrimPrefix(filepath.Ext(old[len(old)-1]), "."), 10, 64)
-		if err != nil {
-			return "", err
-		}
-		f.number = max(f.number, last)
-	}
-	f.number++
-	return fmt.Sprintf("%s.%08d", f.name, f.number), nil
-}
-
-// rotated returns the files that were rotated, oldest first.
-func (f *lineFile) rotated() ([]string, error) {
-	files, err := journal.Files(f.name)
-	if last := len(files) - 1; last >= 0 && files[last] == f.name {
-		files = files[:last]
-	}
-	return files, err
-}
-
-// retire deletes the oldest files beyond those that are kept.
-func (f *lineFile) retire() error {
-	if f.rotation.keep == 0 {
-		return nil
-	}
-	old, err := f.rotated()
-	for len(old) > f.rotation.keep {
-		err = errors.Join(err, os.Remove(old[0]))
-		old = old[1:]
-	}
-	return err
 }
 
 // syncDirectory makes a file's name as lasting as its content.
