@@ -23,8 +23,8 @@ import (
 	"github.com/lanyard-dev/lanyard/execaudit/bridge/readiness"
 )
 
-// TestChartNode runs the chart's pods on a real node, with what the chart gives them and no more. There is no network for
-// pods here, and no scheduler: they have the node's network and the node's name.
+// TestChartNode runs the chart's pods on a real node, with what the chart gives them and no more. There is no network
+// for pods here, and no scheduler: they have the node's network and the node's name.
 func TestChartNode(t *testing.T) {
 	bridge.Need(t)
 	c := kubernetes.Own(t, kubernetes.Options{Nodes: []kubernetes.Node{{

@@ -59,7 +59,8 @@ func running(t *testing.T, container, suffix string) map[int]string {
 	return found
 }
 
-// settled waits until so many sessions are over in the audit log and nothing waits on the node, and returns the journal.
+// settled waits until so many sessions are over in the audit log and nothing waits on the node, and returns the
+// journal.
 func settled(t *testing.T, r *bridge.Rig, pod *corev1.Pod, over int) []byte {
 	t.Helper()
 	await(t, "the ends of the sessions in the audit log", func() (bool, error) {

@@ -22,8 +22,8 @@ import (
 // victimSession stands in a move for the ID of the victim's session.
 const victimSession = "VICTIM-SESSION"
 
-// markedMoves are how the attacker's processes come, with a mark of the kernel's. The last word of a command is the truth,
-// at which nothing that is joined looks.
+// markedMoves are how the attacker's processes come, with a mark of the kernel's. The last word of a command is the
+// truth, at which nothing that is joined looks.
 var markedMoves = []string{
 	"child", "session", "daemon", "triple", "sibling", "bare", "sibling,bare", "triple,bare",
 	"child,env=" + brg.SessionName + "=" + victimSession, "sibling,env=" + brg.SessionName + "=" + victimSession,

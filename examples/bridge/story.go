@@ -31,8 +31,8 @@ type scene struct {
 	play  func(context.Context, *story) error
 }
 
-// Tell starts a rig in dir, plays every scene and stops it. It returns an error unless all of the story held and nothing
-// is left.
+// Tell starts a rig in dir, plays every scene and stops it. It returns an error unless all of the story held and
+// nothing is left.
 func Tell(ctx context.Context, dir string, out io.Writer) (err error) {
 	began := time.Now()
 	s := &story{out: out, sessions: map[string]*Session{}}

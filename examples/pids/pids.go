@@ -33,8 +33,8 @@ func Rewind(to int) error {
 	return os.WriteFile(last, []byte(strconv.Itoa(to)), 0)
 }
 
-// Recycle makes the machine give out these numbers again and again, as they are free, until stop is called, which returns
-// what went wrong.
+// Recycle makes the machine give out these numbers again and again, as they are free, until stop is called, which
+// returns what went wrong.
 func Recycle(numbers []int) (stop func() error) {
 	ended, failed := make(chan struct{}), make(chan error, 1)
 	go func() {

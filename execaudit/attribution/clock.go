@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Skew is how far a node's clock is ahead of the API servers', as sessions show that are certain but for their time: one
-// process by the journal and one request by the audit log for an ID.
+// Skew is how far a node's clock is ahead of the API servers', as sessions show that are certain but for their time:
+// one process by the journal and one request by the audit log for an ID.
 type Skew struct {
 	Node string
 	// Ahead is negative for a clock that is behind. It includes what a session usually takes to start.
@@ -52,8 +52,8 @@ func (s sample) compare(o sample) int {
 	return cmp.Or(s.at.Compare(o.at), s.key.compare(o.key))
 }
 
-// note keeps a sample, and returns how many more there are now. Of too many around it, one goes where they are closest in
-// time.
+// note keeps a sample, and returns how many more there are now. Of too many around it, one goes where they are closest
+// in time.
 func (c *clock) note(s sample) int {
 	i, known := slices.BinarySearchFunc(c.samples, s, sample.compare)
 	if known {
@@ -201,7 +201,8 @@ func (r *root) ahead() (time.Duration, bool) {
 	return r.at.Sub(s.Received), true
 }
 
-// unsampled is a session that has not been asked about the clocks yet. Where it turns out to be older, there is one more.
+// unsampled is a session that has not been asked about the clocks yet. Where it turns out to be older, there is one
+// more.
 type unsampled struct {
 	at   time.Time
 	root *root

@@ -71,8 +71,8 @@ type Stats struct {
 	// EvictedProcesses, EvictedSessions and EarlyAnswers count what MaxBytes cost; EvictedAnswers are those that it put
 	// beyond revision before their time.
 	EvictedProcesses, EvictedSessions, EarlyAnswers, EvictedAnswers int
-	// Sessions, Processes, Pending and Answers are what is kept now: IDs, processes, events that wait for their answer, and
-	// answers that can be revised.
+	// Sessions, Processes, Pending and Answers are what is kept now: IDs, processes, events that wait for their answer,
+	// and answers that can be revised.
 	Sessions, Processes, Pending, Answers int
 	// Bytes is the estimated size of what is kept now; PeakBytes its highest value between two pieces of evidence.
 	Bytes, PeakBytes int
@@ -113,9 +113,9 @@ type Machine struct {
 	lost           lostIDs
 }
 
-// New returns an empty Machine. answer is called for each event that has an answer, in order of time within one Advance,
-// and again for each that evidence has revised since, as Options.Last says; what it is given is its own until it returns,
-// strings included.
+// New returns an empty Machine. answer is called for each event that has an answer, in order of time within one
+// Advance, and again for each that evidence has revised since, as Options.Last says; what it is given is its own until
+// it returns, strings included.
 func New(options Options, answer func(*Answer)) *Machine {
 	return &Machine{
 		options: options.withDefaults(), answer: answer,

@@ -110,8 +110,8 @@ func (p *process) facts() facts {
 	}
 }
 
-// loosened returns what the answers rest on that may have to do with what is news of a process in the container, nil for
-// none.
+// loosened returns what the answers rest on that may have to do with what is news of a process in the container, nil
+// for none.
 func (n *node) loosened(c *container) *watchers {
 	if c != nil {
 		return &c.loose

@@ -18,9 +18,9 @@ const stateName = "lanyard attribution state"
 // ErrState is returned by Restore for what Save did not write: cut off, changed, or of another version.
 var ErrState = errors.New("saved state")
 
-// Save writes everything that the machine knows, so that one that Restore makes of it goes on as this one would: with the
-// same answers, keys and revisions. It changes nothing. An open session takes about 400 bytes, and an answer that can be
-// revised about 350. Its error is w's.
+// Save writes everything that the machine knows, so that one that Restore makes of it goes on as this one would: with
+// the same answers, keys and revisions. It changes nothing. An open session takes about 400 bytes, and an answer that
+// can be revised about 350. Its error is w's.
 func (m *Machine) Save(w io.Writer) error {
 	s := newSaving(w, m)
 	s.Text(stateName)

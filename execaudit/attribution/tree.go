@@ -51,8 +51,8 @@ func (m *Machine) holder(e *Event) *root {
 	return n.holder(sighting{process: Process{PID: e.Process.PID}, container: n.containers[shortID(e.ContainerID)], at: e.Time})
 }
 
-// climb follows parents up to a session's first process. A link out of a container is no evidence of anything: a session
-// that restarts a daemon is above every container that the daemon starts, and above every session in its own.
+// climb follows parents up to a session's first process. A link out of a container is no evidence of anything: a
+// session that restarts a daemon is above every container that the daemon starts, and above every session in its own.
 func (m *Machine) climb(p *process) tree {
 	t, start := tree{own: p.container}, p
 	for depth := 0; p != nil && depth < maxDepth; depth++ {
@@ -139,8 +139,8 @@ func (m *Machine) above(p *process) *process {
 	return p.node.processes[p.grandparent]
 }
 
-// remember spares the next climb the way, and lets ancestors be forgotten. What rests on a mark, or on a process that is
-// not identified for certain, is asked for again each time: later evidence may say otherwise.
+// remember spares the next climb the way, and lets ancestors be forgotten. What rests on a mark, or on a process that
+// is not identified for certain, is asked for again each time: later evidence may say otherwise.
 func (m *Machine) remember(from, to *process, t tree) {
 	if t.byMark || t.torn || t.weak {
 		return

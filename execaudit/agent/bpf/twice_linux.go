@@ -55,7 +55,8 @@ func (t *twice) seen(o *agent.Observation, now telling) bool {
 	return false
 }
 
-// tellingOf returns what tells a record that Decode took from one that two versions of the programs made of the same event.
+// tellingOf returns what tells a record that Decode took from one that two versions of the programs made of the same
+// event.
 func tellingOf(record []byte, o *agent.Observation) telling {
 	return telling{
 		sequence: o.Sequence, task: o.Task,

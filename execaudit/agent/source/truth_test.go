@@ -90,8 +90,8 @@ func notOthers(t *testing.T, out *sink, others []theatre.Record) {
 	}
 }
 
-// roles checks whose each process is told to be. What is the session's is never told as the runtime's own, but for forks
-// and exits right after the session's first program was lost, before that shows. The runtime's may be told as the
+// roles checks whose each process is told to be. What is the session's is never told as the runtime's own, but for
+// forks and exits right after the session's first program was lost, before that shows. The runtime's may be told as the
 // session's: where something is missing, and where the start record is read before the events, since by it the first
 // process is known to 10 ms only.
 func roles(t *testing.T, out *sink, marked []theatre.Record) {

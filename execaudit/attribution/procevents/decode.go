@@ -27,8 +27,8 @@
 //   - role: "runtime" for a process of the runtime's own, which has a session's mark while it makes the session's first
 //     process. Such a line is ignored
 //
-// Other members are skipped; execaudit/agent, which writes this format, lists those that it adds. A line with the member
-// notice in place of event, of what is missing or cannot be seen, is ignored.
+// Other members are skipped; execaudit/agent, which writes this format, lists those that it adds. A line with the
+// member notice in place of event, of what is missing or cannot be seen, is ignored.
 //
 // parentOutside and firstImage are no evidence of a session: a process of the container can make one with clone(2) and
 // CLONE_PARENT. A writer sets them only when it saw it.

@@ -19,9 +19,9 @@ import (
 // Decode appends the event of one line to out.Events: process_exec, process_exit, and as activity every other
 // process_ event.
 //
-// A process is identified by its exec_id, which is new with every image and no hash. The first image of a process that was
-// cloned for it (flag "clone"), by a parent without a container, is compared with the journal's first processes. Its auid is
-// the login UID.
+// A process is identified by its exec_id, which is new with every image and no hash. The first image of a process that
+// was cloned for it (flag "clone"), by a parent without a container, is compared with the journal's first processes.
+// Its auid is the login UID.
 func Decode(line []byte, out *attribution.Batch) error {
 	b := intake.For(out)
 	c := scan.New(line)
@@ -135,8 +135,8 @@ func process(c *scan.Cursor, b *intake.Batch, e *attribution.Event) {
 // userHertz is how many clock ticks a second has in /proc, on every architecture that Kubernetes runs on.
 const userHertz = 100
 
-// imageTicks returns when an image began, which its ID tells: the base64 of NODE:NANOSECONDS:PID, by the clock that starts
-// at boot and stands still in a suspended machine. It is 0 for another ID.
+// imageTicks returns when an image began, which its ID tells: the base64 of NODE:NANOSECONDS:PID, by the clock that
+// starts at boot and stands still in a suspended machine. It is 0 for another ID.
 func imageTicks(execID string) uint64 {
 	text, err := base64.StdEncoding.DecodeString(execID)
 	if err != nil {

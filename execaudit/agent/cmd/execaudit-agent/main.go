@@ -5,8 +5,8 @@
 //	execaudit-agent status
 //	execaudit-agent top
 //
-// It exits with 0 when done, 1 when something went wrong or the agent is not well, and 2 when the flags are wrong; probe
-// has codes of its own, which its help names.
+// It exits with 0 when done, 1 when something went wrong or the agent is not well, and 2 when the flags are wrong;
+// probe has codes of its own, which its help names.
 package main
 
 import (

@@ -137,8 +137,8 @@ func (n *node) reused(c *container) string {
 	return mine[w.random.IntN(len(mine))].auditID
 }
 
-// bypass is an exec that the API server does not see as one: through nodes/proxy, with an ID of the caller's choice, or a
-// probe of the kubelet's, with none.
+// bypass is an exec that the API server does not see as one: through nodes/proxy, with an ID of the caller's choice, or
+// a probe of the kubelet's, with none.
 func (n *node) bypass() {
 	w, c := n.world, n.container()
 	if c == nil || len(n.sessions) >= maxOpen {

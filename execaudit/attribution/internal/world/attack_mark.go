@@ -96,8 +96,8 @@ func (n *node) flood(t *task) {
 	n.end(child)
 }
 
-// stray puts a child of a privileged process into another cgroup, as a service manager that it asks does, and claims to be
-// somebody there.
+// stray puts a child of a privileged process into another cgroup, as a service manager that it asks does, and claims to
+// be somebody there.
 func (n *node) stray(m move, t *task) {
 	var into *container
 	if m != moveHost {

@@ -40,8 +40,8 @@ func (k *kernel) ticks() uint64 {
 	return uint64((k.world.now - k.booted) * hertz / time.Second)
 }
 
-// allocate returns the next free index of the table, cyclically. A real table has so many that none comes round within one
-// tick.
+// allocate returns the next free index of the table, cyclically. A real table has so many that none comes round within
+// one tick.
 func (k *kernel) allocate() (int, bool) {
 	for range pids {
 		i := k.next
@@ -61,8 +61,8 @@ type clone struct {
 	runc   *session   // whose runtime the child is, for a child of a shim
 }
 
-// fork returns caller's new child, or nil where PIDs have run out, for containers earlier than for the host; or where the
-// first process of a PID namespace asks for CLONE_PARENT, which is EINVAL.
+// fork returns caller's new child, or nil where PIDs have run out, for containers earlier than for the host; or where
+// the first process of a PID namespace asks for CLONE_PARENT, which is EINVAL.
 func (k *kernel) fork(caller *task, c clone) *task {
 	if c.parent && caller.namespace != nil && caller.namespace.init == caller {
 		return nil
@@ -141,7 +141,8 @@ func (k *kernel) reap(t *task) {
 	k.live--
 }
 
-// setLoginUID follows audit_set_loginuid: once set, only CAP_AUDIT_CONTROL changes it, and each setting is a new session.
+// setLoginUID follows audit_set_loginuid: once set, only CAP_AUDIT_CONTROL changes it, and each setting is a new
+// session.
 func (k *kernel) setLoginUID(t *task, uid uint32) bool {
 	if t.loginUID != unset && !t.privileged {
 		return false

@@ -24,8 +24,8 @@ var ErrInUse = errors.New("another agent listens there")
 // umask keeps what is made between two calls of it for its owner alone: a socket gets its mode when it is made.
 var umask sync.Mutex
 
-// Listen makes the socket, which root alone may connect to, and its directory if it is not there. A socket that a killed
-// agent left behind is replaced.
+// Listen makes the socket, which root alone may connect to, and its directory if it is not there. A socket that a
+// killed agent left behind is replaced.
 func Listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -25,8 +25,8 @@ func AtStart(mode string) Set {
 	return forEBPF | forConnector
 }
 
-// Afterwards returns those that it keeps from then on. Maps are read through descriptors, which kernels before 5.19 allow only
-// to who has CAP_BPF, where unprivileged BPF is off; the connector's reader reads the environment of others.
+// Afterwards returns those that it keeps from then on. Maps are read through descriptors, which kernels before 5.19
+// allow only to who has CAP_BPF, where unprivileged BPF is off; the connector's reader reads the environment of others.
 func Afterwards(origin agent.Origin) Set {
 	if origin == agent.OriginConnector {
 		return forEnvironment

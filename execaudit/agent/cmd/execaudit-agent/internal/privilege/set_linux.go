@@ -65,9 +65,9 @@ func (s Set) data(inheritable Set) *[2]unix.CapUserData {
 	return &out
 }
 
-// Confine leaves the process the capabilities of keep that it has, and no way to others: it gives up the rest, for itself
-// and for whatever it would execute, and executes itself anew, since the threads of a running program cannot all be made
-// to. So it is called before anything else, and returns where there is nothing to give up, or with an error.
+// Confine leaves the process the capabilities of keep that it has, and no way to others: it gives up the rest, for
+// itself and for whatever it would execute, and executes itself anew, since the threads of a running program cannot all
+// be made to. So it is called before anything else, and returns where there is nothing to give up, or with an error.
 func Confine(keep Set) error {
 	has, err := Permitted()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 const unknown = "unknown"
 
 // waiting returns the sessions that began and are in no journal yet: the runtime's wrapper left their records in the
-// directory, on the disk, before they began. A directory that is not there has none. Its error joins those of files that
-// hold no record, which keep nothing back.
+// directory, on the disk, before they began. A directory that is not there has none. Its error joins those of files
+// that hold no record, which keep nothing back.
 func waiting(dir string) ([]journal.Record, error) {
 	var records []journal.Record
 	var faults []error
