@@ -106,7 +106,13 @@ func (p *Programs) Position() uint64 { return p.ring.next }
 // Told says that all events before the position are where they shall be, and so are the first lost events
 // (Counters.Lost). It frees the ring's space, which without it becomes full. The next reader begins there. A position
 // that Read did not come to yet changes nothing.
+//
+// For events before the position that are nowhere, lost is less by as many, modulo 1<<64: the next reader finds them in
+// Lost - LostTold. A kill at any moment makes that number too large, never too small.
 func (p *Programs) Told(position, lost uint64) {
+	if before := atomic.LoadUint64(&p.place.lostTold); int64(lost-before) < 0 {
+		atomic.StoreUint64(&p.place.lostTold, lost)
+	}
 	p.ring.free(position)
 	atomic.StoreUint64(&p.place.lostTold, lost)
 }

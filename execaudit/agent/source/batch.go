@@ -15,7 +15,7 @@ type batch struct {
 	events  []*agent.Event
 	notices []*agent.Notice
 	bytes   int
-	lost    int64        // the Reader's, of which this or a batch before tells
+	lost    int64        // the Reader's, of which its notices tell
 	open    atomic.Int32 // outputs that have it
 }
 

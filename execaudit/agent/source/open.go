@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/lanyard-dev/lanyard/execaudit/agent"
@@ -74,10 +73,9 @@ type programs struct {
 	toldLost, noted uint64
 	counted         time.Time
 
-	told atomic.Uint64
-	lost atomic.Int64
-
 	mu       sync.Mutex
+	told     uint64 // of the observations that were read
+	lost     int64
 	counters Counters
 	trouble  error
 }
@@ -117,8 +115,9 @@ func (r *programs) Read(o *agent.Observation) error {
 
 // free gives the kernel the room of what was told.
 func (r *programs) free() {
-	n := min(r.told.Load()-r.freed, uint64(len(r.positions)))
-	lost := r.toldLost + uint64(r.lost.Load())
+	r.mu.Lock()
+	n, lost := min(r.told-r.freed, uint64(len(r.positions))), r.toldLost+uint64(r.lost)
+	r.mu.Unlock()
 	if n > 0 {
 		r.p.Told(r.positions[n-1], lost)
 		r.positions = r.positions[:copy(r.positions, r.positions[n:])]
@@ -141,8 +140,9 @@ func (r *programs) count() {
 func (r *programs) Interrupt() { r.p.Interrupt() }
 
 func (r *programs) Told(n uint64, lost int64) error {
-	r.told.Store(n)
-	r.lost.Store(lost)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told, r.lost = n, lost
 	return nil
 }
 

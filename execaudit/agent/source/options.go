@@ -21,7 +21,8 @@ type Reader interface {
 	// Interrupt makes Read return, now and from now on, once it has given what was there already.
 	Interrupt()
 	// Told tells that the first n of all observations that Read gave need not be read again by another Reader, and that
-	// the first lost of those that were lost were told.
+	// the first lost of those that were lost were told. Observations of the n that an output misses and was not told of
+	// yet are taken from lost, which may be below 0: another Reader is to count them among its Lost.
 	Told(n uint64, lost int64) error
 	// Counters returns what is missing so far.
 	Counters() (Counters, error)
@@ -38,8 +39,8 @@ type Counters struct {
 
 // Output takes what the agent tells. Its methods are called by one goroutine.
 type Output interface {
-	// Write takes events, and notices that came after them. They hold until it returns, and must not be changed. What it
-	// refuses is not offered again.
+	// Write takes events, and notices that came after them. They hold until it returns, and must not be changed. After an
+	// error the notices are offered again, and one of how many events are missing before them; the events are not.
 	Write(events []*agent.Event, notices []*agent.Notice) error
 	// Close is called once, after the last Write.
 	Close() error

@@ -16,14 +16,15 @@ type pump struct {
 	now    func() time.Time
 	tell   func(agent.Notice) *agent.Notice
 	done   func(*batch)
+	paid   func() // after the last debt
 
 	mu     sync.Mutex
 	wake   chan struct{} // holds one
 	queue  []*batch
 	bytes  int
 	ended  bool
-	missed int64 // events that the output did not get and was not told of
-	since  time.Time
+	debt   debt
+	owed   int64 // events of the debt, and of one that is being written
 	status OutputStatus
 }
 
@@ -57,12 +58,17 @@ func (p *pump) offer(b *batch) bool {
 	return fits
 }
 
+// miss notes what the output does not have. It is called with the lock held.
 func (p *pump) miss(b *batch) {
-	if p.missed == 0 {
-		p.since = p.now()
-	}
-	p.missed += int64(len(b.events))
+	p.owed += p.debt.add(b.events, b.notices, p.now())
 	p.status.Missed += int64(len(b.events))
+}
+
+// owes returns how many events the output misses without having been told so.
+func (p *pump) owes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.owed
 }
 
 // end lets run return when all is written.
@@ -79,80 +85,65 @@ func (p *pump) end() {
 // run writes until end is called, and closes the output.
 func (p *pump) run() error {
 	for {
-		b, lost, more := p.next()
+		b, d, more := p.next()
+		err := p.pay(d)
 		if !more {
-			return errors.Join(p.last(lost), p.output.Close())
+			p.paid()
+			return errors.Join(err, p.output.Close())
 		}
 		if b == nil {
 			<-p.wake
 			continue
 		}
-		events, notices := b.events, b.notices
-		if lost != nil {
-			if err := p.output.Write(nil, []*agent.Notice{lost}); err != nil {
-				p.fail(lost.Count, err)
-			}
-		}
-		p.wrote(b, p.output.Write(events, notices))
+		p.wrote(b, p.output.Write(b.events, b.notices))
 		p.done(b)
 	}
 }
 
 // next returns what is to be written, with what is missing before it.
-func (p *pump) next() (b *batch, lost *agent.Notice, more bool) {
+func (p *pump) next() (b *batch, d debt, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.queue) == 0 {
-		if p.ended && p.missed > 0 {
-			lost = p.loss()
-		}
-		return nil, lost, !p.ended
+	if len(p.queue) > 0 {
+		b = p.queue[0]
+		p.queue[0] = nil
+		p.queue = p.queue[1:]
+		p.bytes -= b.bytes
 	}
-	b = p.queue[0]
-	p.queue[0] = nil
-	p.queue = p.queue[1:]
-	p.bytes -= b.bytes
-	if p.missed > 0 {
-		lost = p.loss()
+	if b != nil || p.ended {
+		d, p.debt = p.debt, debt{}
 	}
-	return b, lost, true
+	return b, d, b != nil || !p.ended
 }
 
-// last writes the last notice, if there is one.
-func (p *pump) last(n *agent.Notice) error {
-	if n == nil {
+// pay tells the output what it misses. What it refuses is still missing.
+func (p *pump) pay(d debt) error {
+	if d.none() {
 		return nil
 	}
-	return p.output.Write(nil, []*agent.Notice{n})
-}
-
-func (p *pump) loss() *agent.Notice {
-	n := p.tell(agent.Notice{
-		Kind: agent.NoticeLost, Time: p.now(), Since: p.since.UTC(), Count: p.missed,
-		Reason: "this output was too slow, or failed",
-	})
-	p.missed = 0
-	return n
-}
-
-func (p *pump) fail(events int64, err error) {
+	notices := d.notices
+	if lost := d.loss(); lost != nil {
+		lost.Time = p.now()
+		notices = append([]*agent.Notice{p.tell(*lost)}, notices...)
+	}
+	err := p.output.Write(nil, notices)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.missed == 0 {
-		p.since = p.now()
+	if err != nil {
+		p.debt.take(d)
+		p.status.Error = fmt.Sprint(err)
+		return err
 	}
-	p.missed += events
-	p.status.Error = fmt.Sprint(err)
+	p.owed -= d.events
+	return nil
 }
 
 func (p *pump) wrote(b *batch, err error) {
-	if err != nil {
-		p.fail(int64(len(b.events)), err)
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
-		p.status.Missed += int64(len(b.events))
+		p.miss(b)
+		p.status.Error = fmt.Sprint(err)
 		return
 	}
 	p.status.Error = ""

@@ -40,9 +40,11 @@ type Source struct {
 	began, booted time.Time
 	blind         []string
 	journalStates map[string]JournalStatus
-	// reading is what the Reader missed when it was counted; toldLost of it are with the outputs, and told observations.
+	// reading is what the Reader missed when it was counted; noticed of it were told the outputs. The Reader knows of told
+	// and toldLost.
 	reading  Counters
 	counted  time.Time
+	noticed  int64
 	told     uint64
 	toldLost int64
 	missing  map[agent.Task]bool // processes that were gone when they were looked at
@@ -83,7 +85,7 @@ func New(o Options) (*Source, error) {
 	}
 	for _, output := range o.Outputs {
 		s.pumps = append(s.pumps, &pump{
-			output: output, limit: o.QueueBytes, now: o.Now, tell: s.signed, done: s.done,
+			output: output, limit: o.QueueBytes, now: o.Now, tell: s.signed, done: s.done, paid: s.paid,
 			wake: make(chan struct{}, 1),
 		})
 	}
@@ -227,7 +229,7 @@ func (s *Source) flush() {
 	if b.empty() {
 		return
 	}
-	s.batch = &batch{lost: b.lost}
+	s.batch = &batch{}
 	b.open.Store(int32(max(len(s.pumps), 1)))
 	if len(s.pumps) == 0 {
 		s.finished(b)
@@ -249,15 +251,33 @@ func (s *Source) done(b *batch) {
 	s.finished(b)
 }
 
+func (s *Source) paid() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.account()
+}
+
 func (s *Source) finished(b *batch) {
 	for _, e := range b.events {
 		s.ledger.tell(e.Observation.Number)
 	}
-	if s.ledger.told > s.told || b.lost > s.toldLost {
-		s.told, s.toldLost = s.ledger.told, max(s.toldLost, b.lost)
-		if err := s.options.Reader.Told(s.told, s.toldLost); err != nil {
-			s.trouble = err.Error()
-		}
+	s.noticed += b.lost
+	s.account()
+}
+
+// account tells the Reader what need not be read again. What an output misses is lost until it is told so: an agent that
+// comes after a kill tells it.
+func (s *Source) account() {
+	lost := s.noticed
+	for _, p := range s.pumps {
+		lost -= p.owes()
+	}
+	if s.ledger.told == s.told && lost == s.toldLost {
+		return
+	}
+	s.told, s.toldLost = s.ledger.told, lost
+	if err := s.options.Reader.Told(s.told, s.toldLost); err != nil {
+		s.trouble = err.Error()
 	}
 }
 

@@ -57,8 +57,8 @@ func (s *Source) count(now time.Time) {
 	}
 	before := s.reading
 	s.reading = c
-	s.batch.lost = c.Lost
 	if n := c.Lost - before.Lost; n > 0 {
+		s.batch.lost += n
 		s.tracker.Lost(n, s.counted, now, lostReason)
 	}
 	if c.Gaps > before.Gaps {
