@@ -11,8 +11,8 @@ func TestDecode(t *testing.T) {
 	t.Run("ATT-14 an end with a reason has not the time of the exit", func(t *testing.T) {
 		const line = `{"version":1,"kind":"end","time":"2026-11-21T04:10:00Z","node":"n","containerID":"c","execID":"e","pid":7,"startTicks":8,`
 		for rest, lost := range map[string]bool{
-			`"exitCode":0}`:                 false,
-			`"reason":"runtime restarted"}`: true,
+			`"exitCode":0}`:                                         false,
+			`"reason":"runtime restarted"}`:                         true,
 			`"exitCode":0,"reason":"its PID was free before that"}`: true,
 		} {
 			var b attribution.Batch
