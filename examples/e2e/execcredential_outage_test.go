@@ -114,7 +114,7 @@ func (l *logins) prompting(t *testing.T) {
 		if !errors.As(err, &interactive) || !errors.Is(err, transport.ErrNoTerminal) {
 			t.Errorf("the informer was told %v, want an interactive error", err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the informer hangs")
 	}
 	if got := l.service.Asked("prompting"); got != 0 {

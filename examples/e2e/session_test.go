@@ -164,7 +164,7 @@ func (s *session) wait(t *testing.T) error {
 	case err := <-s.ended:
 		s.ended <- err
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("a session hangs")
 		return nil
 	}

@@ -172,7 +172,7 @@ func (s *played) end() error {
 			return nil
 		}
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(5 * time.Minute): // a busy machine, with PIDs that begin anew, takes more than half a minute
 		return errors.New("it hangs")
 	}
 }
