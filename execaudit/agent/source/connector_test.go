@@ -63,7 +63,7 @@ func TestConnectorTruth(t *testing.T) {
 		if len(missing) > 0 && lost == 0 && !unknown || blind == 0 {
 			t.Errorf("%d missing, %d told to be lost, %d notices of what cannot be seen", len(missing), lost, blind)
 		}
-		notOthers(t, out, others)
+		notOthers(t, out, marked, others)
 	})
 }
 
