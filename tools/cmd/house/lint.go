@@ -12,8 +12,9 @@ import (
 	"github.com/lanyard-dev/lanyard/tools/house"
 )
 
-// lint runs gofumpt over every Go file that git knows and staticcheck over every
-// module; it prints all findings before it fails.
+// lint runs gofumpt and gofmt, which lay out some tables differently, over every
+// Go file that git knows, and staticcheck over every module; it prints all
+// findings before it fails.
 func lint(h *house.House, args []string) error {
 	modules, err := selected(h, args)
 	if err != nil {
@@ -50,14 +51,19 @@ func format(h *house.House, modules []house.Module) error {
 	if len(files) == 0 {
 		return nil
 	}
-	cmd := exec.Command(lintTool(h, "gofumpt"), append([]string{"-l"}, files...)...)
+	return errors.Join(formatted(h, lintTool(h, "gofumpt"), files), formatted(h, "gofmt", files))
+}
+
+func formatted(h *house.House, formatter string, files []string) error {
+	cmd := exec.Command(formatter, append([]string{"-l"}, files...)...)
 	cmd.Dir = h.Root
 	found, err := cmd.CombinedOutput()
+	name := filepath.Base(formatter)
 	if err != nil {
-		return fmt.Errorf("gofumpt: %w\n%s", err, found)
+		return fmt.Errorf("%s: %w\n%s", name, err, found)
 	}
 	if len(bytes.TrimSpace(found)) > 0 {
-		return fmt.Errorf("not formatted by gofumpt:\n%s", found)
+		return fmt.Errorf("not formatted by %s:\n%s", name, found)
 	}
 	return nil
 }
