@@ -71,8 +71,8 @@ func NextName(path string, last uint64) (name string, number uint64, err error) 
 	return rotatedName(path, last+1), last + 1, err
 }
 
-// Retire deletes the oldest files that were rotated at path, all but the newest keep; 0 or less is all. The file at path
-// stays. Errors are the system's, joined.
+// Retire deletes the oldest files that were rotated at path, all but the newest keep; 0 or less keeps all. The file at
+// path stays. Errors are the system's, joined.
 func Retire(path string, keep int) error {
 	if keep <= 0 {
 		return nil

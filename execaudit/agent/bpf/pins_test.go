@@ -271,7 +271,8 @@ func TestKilled(t *testing.T) {
 		w := load(t, o)
 		_ = w.Close()
 		stop := filepath.Join(t.TempDir(), "stop")
-		busy := w.command("/bin/sh", "-c", `i=0; while [ ! -e "$STOP" ] && [ $i -lt 20000 ]; do /bin/true $i; i=$((i+1)); done; echo $i`)
+		busy := w.command("/bin/sh", "-c",
+			`i=0; while [ ! -e "$STOP" ] && [ $i -lt 20000 ]; do /bin/true $i; i=$((i+1)); done; echo $i`)
 		busy.Env = append(busy.Env, "STOP="+stop)
 		var made strings.Builder
 		busy.Stdout = &made

@@ -32,6 +32,12 @@ func (f *failing) Write(events []*agent.Event, notices []*agent.Notice) error {
 	return f.kept.Write(events, notices)
 }
 
+func (f *failing) mend() {
+	f.broken.Lock()
+	defer f.broken.Unlock()
+	f.bad = false
+}
+
 // stuck is an Output that writes nothing until it is let go.
 type stuck struct {
 	kept
@@ -118,9 +124,7 @@ func TestOutputs(t *testing.T) {
 				st := s.Status().Outputs[0]
 				return st.Error == errDisk.Error() && st.Missed == 6
 			})
-			out.broken.Lock()
-			out.bad = false
-			out.broken.Unlock()
+			out.mend()
 			close(r.more)
 			if err := <-done; err != nil {
 				t.Fatal(err)

@@ -265,8 +265,8 @@ func (s *Source) finished(b *batch) {
 	s.account()
 }
 
-// account tells the Reader what need not be read again. What an output misses is lost until it is told so: an agent that
-// comes after a kill tells it.
+// account tells the Reader what need not be read again. What an output misses is lost until it is told so: an agent
+// that comes after a kill tells it.
 func (s *Source) account() {
 	lost := s.noticed
 	for _, p := range s.pumps {
